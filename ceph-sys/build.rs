@@ -1,0 +1,3 @@
+//! Generates the bindings.
+
+fn main() {}

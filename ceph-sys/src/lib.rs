@@ -1,0 +1,1 @@
+//! Bindings to Ceph's C clients.

@@ -1,0 +1,9 @@
+//! cephmark: a benchmarker for Ceph's native clients.
+//!
+//! The flow is one way: `profile -> plan -> target -> lane <- load -> measure -> result -> report`. Nothing to the
+//! right is imported by anything to its left; `run` ties the parts together and `cli` is its face.
+
+pub mod clock;
+pub mod exit;
+pub mod lane;
+pub mod units;

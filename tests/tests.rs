@@ -1,0 +1,1 @@
+//! The integration tests of cephmark, a module for each behaviour.
