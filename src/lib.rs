@@ -6,4 +6,5 @@
 pub mod clock;
 pub mod exit;
 pub mod lane;
+pub mod plan;
 pub mod units;
