@@ -7,4 +7,5 @@ pub mod clock;
 pub mod exit;
 pub mod lane;
 pub mod plan;
+pub mod result;
 pub mod units;

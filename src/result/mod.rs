@@ -1,0 +1,33 @@
+//! The result file: what was asked, where it ran, what was in effect and what was measured.
+//!
+//! Everything to the right of the load loop lives on this type alone: a report or a comparison of an old file is as
+//! good as one of a run just over. Field names carry their unit (`_ns`, `_s`, `_bytes`); `docs/results.md` lists them.
+//! Within one format fields may be added, and those there are keep their names and meanings.
+
+mod cluster;
+mod comparison;
+mod counters;
+mod directory;
+mod figures;
+mod file;
+mod histogram;
+mod host;
+mod latency;
+mod store;
+mod timestamp;
+mod tool;
+mod trial;
+
+pub use cluster::{Cluster, Pool};
+pub use comparison::{Comparison, Metric, Verdict};
+pub use counters::{Counters, Cpu, SeriesPoint};
+pub use directory::{DirectoryError, ResultDirectory};
+pub use figures::{Figures, Ops};
+pub use file::{FORMAT, Order, ResultFile, schema};
+pub use histogram::{EncodedHistogram, HistogramError};
+pub use host::Host;
+pub use latency::{LatencyNs, PERCENTILE_TAIL, percentile};
+pub use store::{FILE_NAME, LoadError, SaveError};
+pub use timestamp::Timestamp;
+pub use tool::Tool;
+pub use trial::{Checks, EffectiveOption, Mismatch, OptionSource, Problem, Status, Trial, Verified};
