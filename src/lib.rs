@@ -3,6 +3,7 @@
 //! The flow is one way: `profile -> plan -> target -> lane <- load -> measure -> result -> report`. Nothing to the
 //! right is imported by anything to its left; `run` ties the parts together and `cli` is its face.
 
+pub mod ceph;
 pub mod clock;
 pub mod exit;
 pub mod lane;

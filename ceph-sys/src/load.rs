@@ -6,9 +6,9 @@ use std::ffi::OsStr;
 use std::path::Path;
 use std::sync::OnceLock;
 
-use crate::cephfs_sys::Cephfs;
-use crate::rados_sys::Rados;
-use crate::rbd_sys::Rbd;
+use crate::cephfs::Cephfs;
+use crate::rados::Rados;
+use crate::rbd::Rbd;
 
 /// The environment variable that names a directory to load the libraries from, instead of the system's own; what
 /// they depend on is still looked up in the usual way (`LD_LIBRARY_PATH`).
