@@ -4,11 +4,13 @@
 //! the kernel is using. Exactly `iodepth` of them exist: a lane is never full, and nothing is allocated per I/O.
 
 mod buffer;
+mod null;
 
 use std::time::{Duration, Instant};
 
 pub use buffer::Buffer;
 use nix::errno::Errno;
+pub use null::NullLane;
 
 /// What an I/O does. The discriminants index tables of figures per operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -60,7 +62,7 @@ pub struct Io {
     pub op: Op,
     /// First byte, from the start of the image.
     pub offset: u64,
-    /// Bytes; never more than the buffer holds.
+    /// Bytes; for reads and writes never more than the buffer holds.
     pub len: u32,
     /// The memory read into or written from.
     pub buffer: Buffer,
@@ -93,8 +95,8 @@ pub trait Lane {
     /// Starts an I/O. Never fails: trouble comes back as a [`Done`]. May block inside the client's own throttle.
     fn push(&mut self, io: Io);
 
-    /// Hands every I/O that has finished to `done`. With none finished it waits for the first until `until`; with
-    /// `until` in the past it only looks.
+    /// Hands every I/O that has finished to `done`. With none finished it waits for the first until `until`, also
+    /// with none in flight (an open loop sleeps here until its next I/O is due); with `until` in the past it only looks.
     ///
     /// # Errors
     /// [`LaneError`] if completions can no longer be received.

@@ -1,0 +1,13 @@
+//! What a trial measures: latencies, a series over time, CPU, memory, and the host it ran on.
+
+mod checks;
+mod cpu;
+mod latencies;
+mod series;
+mod tally;
+
+pub use checks::{Checks, Found, Mismatch};
+pub use cpu::{CpuMeter, CpuTime, CpuUsage};
+pub use latencies::{DecodeError, Latencies};
+pub use series::{Interval, Second, Series, SeriesPen};
+pub use tally::{Failure, Figures, IoError, Tally};
