@@ -4,7 +4,7 @@
 use std::ffi::c_void;
 use std::ptr;
 
-use ceph_sys::rbd::{Rbd, rbd_completion_t};
+use ceph_sys::rbd::rbd_completion_t;
 use nix::errno::Errno;
 
 use super::Image;
@@ -22,120 +22,58 @@ pub unsafe trait Notify {
     unsafe fn notify(this: *const Self, result: i64);
 }
 
+/// What an I/O does, with the memory it uses; safe to build, for only [`Image::submit`] acts on it.
+#[derive(Clone, Copy, Debug)]
+pub enum Request {
+    /// Reads into this memory.
+    Read(*mut u8),
+    /// Writes from this memory.
+    Write(*const u8),
+    /// Discards the range.
+    Discard,
+    /// Writes zeroes to the range; whole objects are removed instead.
+    WriteZeroes,
+    /// Ends once every write that has completed before is durable; the range is ignored.
+    Flush,
+}
+
 impl Image {
-    /// Starts a read of `len` bytes at `offset` into `buffer`. May block inside librados' throttle.
+    /// Starts an I/O of `len` bytes at `offset`. May block inside librados' throttle.
     ///
-    /// Implements: `rbd_aio_read`.
+    /// Implements: `rbd_aio_create_completion`, `rbd_aio_read`, `rbd_aio_write`, `rbd_aio_discard`,
+    /// `rbd_aio_write_zeroes`, `rbd_aio_flush`.
     ///
     /// # Errors
     /// The errno, if nothing was started; `done` is not told then.
     ///
     /// # Safety
-    /// `buffer` has `len` bytes that nobody else touches, and `done` stays valid, until `done` is told; the image stays
-    /// open until then.
-    pub unsafe fn aio_read<N: Notify>(
+    /// Until `done` is told, the request's memory has `len` bytes that nobody else uses (for writes: changes), `done`
+    /// stays valid, and the image stays open.
+    pub unsafe fn submit<N: Notify>(
         &self,
-        offset: u64,
-        len: usize,
-        buffer: *mut u8,
-        done: *const N,
-    ) -> Result<(), Errno> {
-        // SAFETY: the image is open and the buffer the caller's promise.
-        self.start(done, |rbd, completion| unsafe {
-            rbd.rbd_aio_read(self.raw(), offset, len, buffer.cast(), completion)
-        })
-    }
-
-    /// Starts a write of `len` bytes from `buffer` at `offset`. May block inside librados' throttle.
-    ///
-    /// Implements: `rbd_aio_write`.
-    ///
-    /// # Errors
-    /// As [`Image::aio_read`].
-    ///
-    /// # Safety
-    /// As [`Image::aio_read`]; the buffer is only read.
-    pub unsafe fn aio_write<N: Notify>(
-        &self,
-        offset: u64,
-        len: usize,
-        buffer: *const u8,
-        done: *const N,
-    ) -> Result<(), Errno> {
-        // SAFETY: the image is open and the buffer the caller's promise.
-        self.start(done, |rbd, completion| unsafe {
-            rbd.rbd_aio_write(self.raw(), offset, len, buffer.cast(), completion)
-        })
-    }
-
-    /// Starts a discard of `len` bytes at `offset`.
-    ///
-    /// Implements: `rbd_aio_discard`.
-    ///
-    /// # Errors
-    /// As [`Image::aio_read`].
-    ///
-    /// # Safety
-    /// As [`Image::aio_read`], without a buffer.
-    pub unsafe fn aio_discard<N: Notify>(
-        &self,
+        request: Request,
         offset: u64,
         len: usize,
         done: *const N,
     ) -> Result<(), Errno> {
-        // SAFETY: the image is open.
-        self.start(done, |rbd, completion| unsafe {
-            rbd.rbd_aio_discard(self.raw(), offset, len as u64, completion)
-        })
-    }
-
-    /// Starts writing `len` zeroes at `offset`; whole objects are removed instead.
-    ///
-    /// Implements: `rbd_aio_write_zeroes`.
-    ///
-    /// # Errors
-    /// As [`Image::aio_read`].
-    ///
-    /// # Safety
-    /// As [`Image::aio_read`], without a buffer.
-    pub unsafe fn aio_write_zeroes<N: Notify>(
-        &self,
-        offset: u64,
-        len: usize,
-        done: *const N,
-    ) -> Result<(), Errno> {
-        // SAFETY: the image is open.
-        self.start(done, |rbd, completion| unsafe {
-            rbd.rbd_aio_write_zeroes(self.raw(), offset, len, completion, 0, 0)
-        })
-    }
-
-    /// Starts a flush: it ends once every write that has completed before is durable.
-    ///
-    /// Implements: `rbd_aio_flush`.
-    ///
-    /// # Errors
-    /// As [`Image::aio_read`].
-    ///
-    /// # Safety
-    /// As [`Image::aio_read`], without a buffer.
-    pub unsafe fn aio_flush<N: Notify>(&self, done: *const N) -> Result<(), Errno> {
-        // SAFETY: the image is open.
-        self.start(done, |rbd, completion| unsafe { rbd.rbd_aio_flush(self.raw(), completion) })
-    }
-
-    /// Implements: `rbd_aio_create_completion`.
-    fn start<N: Notify>(
-        &self,
-        done: *const N,
-        submit: impl FnOnce(&Rbd, rbd_completion_t) -> i32,
-    ) -> Result<(), Errno> {
-        let rbd = self.rbd();
+        let (rbd, image) = (self.rbd(), self.raw());
         let mut completion = ptr::null_mut();
         let argument = done.cast_mut().cast::<c_void>();
         // SAFETY: `completion` is a place to write to, and `finished::<N>` expects what `argument` points to.
         check(unsafe { rbd.rbd_aio_create_completion(argument, Some(finished::<N>), &raw mut completion) })?;
-        check(submit(rbd, completion)).map(drop).inspect_err(|_| {
+        let code = match request {
+            // SAFETY: the image is open, and the memory is the caller's promise.
+            Request::Read(into) => unsafe { rbd.rbd_aio_read(image, offset, len, into.cast(), completion) },
+            // SAFETY: as above.
+            Request::Write(from) => unsafe { rbd.rbd_aio_write(image, offset, len, from.cast(), completion) },
+            // SAFETY: the image is open.
+            Request::Discard => unsafe { rbd.rbd_aio_discard(image, offset, len as u64, completion) },
+            // SAFETY: the image is open, and there are no flags.
+            Request::WriteZeroes => unsafe { rbd.rbd_aio_write_zeroes(image, offset, len, completion, 0, 0) },
+            // SAFETY: the image is open.
+            Request::Flush => unsafe { rbd.rbd_aio_flush(image, completion) },
+        };
+        check(code).map(drop).inspect_err(|_| {
             // SAFETY: librbd refused the I/O, so that nothing but us knows of the completion.
             unsafe { rbd.rbd_aio_release(completion) };
         })

@@ -24,10 +24,11 @@ mod snapshots;
 mod usage;
 
 pub use admin_socket::AdminSocket;
-pub use aio::Notify;
+pub use aio::{Notify, Request};
 pub use cluster::Cluster;
 pub use config::{Config, Role};
 pub use create::Layout;
+pub(crate) use deadline::say;
 pub use deadline::{finish_within, within};
 pub use error::Error;
 pub use features::Features;

@@ -5,10 +5,14 @@
 
 mod buffer;
 mod null;
+mod inbox;
+mod librbd;
 
 use std::time::{Duration, Instant};
 
 pub use buffer::Buffer;
+pub use inbox::sharpen_timers;
+pub use librbd::LibrbdLane;
 use nix::errno::Errno;
 pub use null::NullLane;
 
