@@ -10,4 +10,5 @@ pub mod lane;
 pub mod measure;
 pub mod plan;
 pub mod result;
+pub mod profile;
 pub mod units;

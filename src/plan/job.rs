@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use crate::profile::{BlockShare, Distribution, Rw};
 use crate::units::{Bytes, Rate};
 
 /// A job of a trial: one load thread for each of `numjobs`, each with `iodepth` I/Os in flight over all images.
@@ -53,38 +54,6 @@ pub struct Job {
     pub ramp_time: Duration,
 }
 
-/// fio's `rw`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Rw {
-    /// `read`: sequential reads.
-    Read,
-    /// `write`: sequential writes.
-    Write,
-    /// `randread`: random reads.
-    RandRead,
-    /// `randwrite`: random writes.
-    RandWrite,
-    /// `rw`: sequential reads and writes, mixed.
-    ReadWrite,
-    /// `randrw`: random reads and writes, mixed.
-    RandRw,
-    /// `trim`: sequential discards.
-    Trim,
-    /// `randtrim`: random discards.
-    RandTrim,
-    /// `write_zeroes`: sequential writes of zeroes.
-    WriteZeroes,
-}
-
-/// A block size and how often it is used.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct BlockShare {
-    /// Bytes per I/O.
-    pub size: Bytes,
-    /// Share of the I/Os in percent.
-    pub percent: u8,
-}
-
 /// When an I/O is due.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Pace {
@@ -96,20 +65,21 @@ pub enum Pace {
     Poisson(Rate),
 }
 
-/// Which block is next, for random orders.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Distribution {
-    /// Every block alike.
-    Uniform,
-    /// Zipf with this exponent above 0; the hot blocks are scattered over the range.
-    Zipf(f64),
-    /// `access_percent` of the I/Os go to `space_percent` of the blocks.
-    Hotspot {
-        /// The hot part of the blocks, in percent.
-        space_percent: u8,
-        /// The share of the I/Os that goes there, in percent.
-        access_percent: u8,
-    },
-    /// Each block once before any block again.
-    Once,
+impl Job {
+    /// Its largest block size.
+    #[must_use]
+    pub fn largest_block(&self) -> Bytes {
+        self.blocks.iter().map(|share| share.size).max().unwrap_or_default()
+    }
+
+    /// The largest size that divides all its block sizes.
+    #[must_use]
+    pub fn block_unit(&self) -> Bytes {
+        Bytes(self.blocks.iter().fold(0, |unit, share| gcd(share.size.get(), unit)))
+    }
+}
+
+/// The greatest common divisor; of 0 and another number that number.
+pub(super) fn gcd(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { gcd(b, a % b) }
 }

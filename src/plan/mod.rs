@@ -1,5 +1,111 @@
 //! What will happen: sweeps expanded, rules across fields checked, order of trials, time and space.
+//!
+//! Second stop of the flow, between `profile` and the targets. Whatever a profile asks for that can't be done is
+//! refused here, before any I/O.
 
+mod arm;
+mod build;
+mod check;
+mod fit;
 mod job;
+mod needs;
+mod options;
+mod order;
+mod pairs;
+mod resolve;
+mod scope;
+mod subject;
+mod sweep;
+mod verify;
+mod workload;
 
-pub use job::{BlockShare, Distribution, Job, Pace, Rw};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use indexmap::IndexMap;
+use serde_json::Value;
+
+pub use crate::profile::{BlockShare, Distribution, Fault, OnError, Order, Rw, Sharing};
+pub use arm::{Arm, ClientOption, ExistingImage, ManagedImages, Subject};
+pub use job::{Job, Pace};
+pub use needs::{Needs, Written};
+pub use workload::WorkloadPlan;
+
+use crate::profile::Loaded;
+use crate::units::Bytes;
+
+/// What will happen, in full: nothing is left to defaults.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// Name of the profile.
+    pub name: String,
+    /// Words that tell results of different places apart.
+    pub labels: IndexMap<String, String>,
+    /// The cluster to use.
+    pub cluster: ClusterSpec,
+    /// Every target with its swept settings.
+    pub arms: Vec<Arm>,
+    /// Every workload with its swept settings; each arm runs each of them.
+    pub workloads: Vec<WorkloadPlan>,
+    /// The trials in their order.
+    pub trials: Vec<TrialPlan>,
+    /// How trials are run.
+    pub run: RunSpec,
+    /// What is marked and checked as one, where any workload verifies: it divides all block sizes and offsets.
+    pub verify_unit: Option<Bytes>,
+    /// What the plan takes: time, writes, space, memory.
+    pub needs: Needs,
+    /// What the user should know before it starts.
+    pub warnings: Vec<Fault>,
+    /// The profile as it was used, with `--set` applied, for the result.
+    pub profile: Value,
+}
+
+/// The cluster to use.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClusterSpec {
+    /// Path of `ceph.conf`; without it `CEPH_CONF` counts, then Ceph's own search path.
+    pub conf: Option<PathBuf>,
+    /// Ceph user with its type, such as `client.admin`.
+    pub user: String,
+    /// How long connecting and every single command may take.
+    pub timeout: Duration,
+}
+
+/// One trial: an arm runs a workload.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct TrialPlan {
+    /// Index into [`Plan::arms`].
+    pub arm: usize,
+    /// Index into [`Plan::workloads`].
+    pub workload: usize,
+    /// Which repeat of the two, counted from 0. Trials of equal repeat and workload make a block.
+    pub repeat: u32,
+}
+
+/// How trials are run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RunSpec {
+    /// How often each arm runs each workload.
+    pub repeats: u32,
+    /// Order of the trials.
+    pub order: Order,
+    /// Seed of the order and of every job without one of its own.
+    pub seed: u64,
+    /// What an I/O error does.
+    pub on_error: OnError,
+    /// How long no I/O at all may complete before the cluster counts as stuck.
+    pub stall: Duration,
+    /// How often an invalid trial is repeated.
+    pub retries: u32,
+}
+
+impl Plan {
+    /// Plans a profile.
+    ///
+    /// # Errors
+    /// [`Fault`] at the first rule that the profile breaks.
+    pub fn new(loaded: &Loaded) -> Result<Self, Fault> {
+        build::plan(loaded)
+    }
+}

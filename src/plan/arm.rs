@@ -1,0 +1,165 @@
+//! A target with its swept settings.
+
+use crate::profile::{Document, Fault, Feature, Loaded, Path, Profile, Sharing, Target};
+use crate::units::Bytes;
+
+use super::check::{self, Check};
+use super::sweep::{self, Variant};
+use super::{options, scope, subject};
+
+/// A target with its swept settings: what the figures of a result belong to.
+#[derive(Clone, Debug)]
+pub struct Arm {
+    /// The target's name, with what varies: `librbd[rbd_cache_policy=writeback]`.
+    pub name: String,
+    /// The target's name.
+    pub target: String,
+    /// What varies, by path, in the values that are used.
+    pub settings: Vec<(String, String)>,
+    /// What the I/O goes to.
+    pub subject: Subject,
+    /// Ceph client options, set before the connection is made.
+    pub options: Vec<ClientOption>,
+    /// Whether load threads share a handle of each image.
+    pub handles: Sharing,
+    /// Whether load threads share a connection; [`Sharing::PerJob`] only with handles per job.
+    pub connections: Sharing,
+    /// The profile with this arm's settings, for errors that point into it.
+    pub(super) document: Document,
+}
+
+/// What the I/O of an arm goes to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Subject {
+    /// RBD images that cephmark makes, fills and removes, through librbd.
+    Managed(ManagedImages),
+    /// An RBD image or snapshot that exists, through librbd.
+    Existing(ExistingImage),
+    /// Nothing: I/O that completes at once, over a range of this size.
+    Null(Bytes),
+}
+
+/// RBD images that cephmark makes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ManagedImages {
+    /// Pool of the images.
+    pub pool: String,
+    /// Namespace within the pool; empty for the default one.
+    pub namespace: String,
+    /// Size of each image.
+    pub size: Bytes,
+    /// How many images; at least 1.
+    pub images: u32,
+    /// Size of RADOS objects; without it the cluster's default.
+    pub object_size: Option<Bytes>,
+    /// Image features; without it the cluster's default.
+    pub features: Option<Vec<Feature>>,
+    /// Stripe unit and stripe count.
+    pub striping: Option<(Bytes, u32)>,
+    /// Pool of the data, where it is another one.
+    pub data_pool: Option<String>,
+    /// Fill the images before the first trial, and again after trials that trim or zero.
+    pub prefill: bool,
+}
+
+/// An RBD image or snapshot that exists: never created, resized or removed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ExistingImage {
+    /// Pool of the image.
+    pub pool: String,
+    /// Namespace within the pool; empty for the default one.
+    pub namespace: String,
+    /// Name of the image.
+    pub image: String,
+    /// Name of the snapshot.
+    pub snapshot: Option<String>,
+    /// It may be overwritten. Without it every workload of the plan only reads.
+    pub destroys_data: bool,
+}
+
+/// A Ceph client option of an arm.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClientOption {
+    /// Ceph's name, with underscores.
+    pub name: String,
+    /// The value as Ceph takes it: sizes in plain bytes, percentages resolved.
+    pub value: String,
+    /// The name as the profile writes it.
+    pub(super) key: String,
+}
+
+impl Arm {
+    /// How many images the load is spread over.
+    #[must_use]
+    pub fn images(&self) -> u32 {
+        match &self.subject {
+            Subject::Managed(managed) => managed.images,
+            Subject::Existing(_) | Subject::Null(_) => 1,
+        }
+    }
+
+    /// Size of each image; `None` if only opening it tells.
+    #[must_use]
+    pub fn image_size(&self) -> Option<Bytes> {
+        match &self.subject {
+            Subject::Managed(managed) => Some(managed.size),
+            Subject::Existing(_) => None,
+            Subject::Null(size) => Some(*size),
+        }
+    }
+}
+
+/// The arms of all targets.
+pub(super) fn arms(loaded: &Loaded, warnings: &mut Vec<Fault>) -> Result<Vec<Arm>, Fault> {
+    let mut arms = Vec::new();
+    for name in loaded.profile.targets.keys() {
+        let at = Path::root().key("targets").key(name);
+        check::name(&loaded.document, &at, name)?;
+        for variant in sweep::variants(loaded, &at)? {
+            arms.push(arm(name, &at, variant, warnings)?);
+        }
+    }
+    Ok(arms)
+}
+
+fn arm(name: &str, at: &Path, variant: Variant, warnings: &mut Vec<Fault>) -> Result<Arm, Fault> {
+    let Variant { document, settings, label } = variant;
+    let profile = Profile::from_document(&document)?;
+    let target = &profile.targets[name];
+    let mut check = Check { document: &document, swept: &settings, warnings };
+    subject::one_kind(&check, at, target)?;
+    scope::target(&check, at, target)?;
+    keys_of_other_kinds(&check, at, target)?;
+    let subject = subject::subject(&check, at, target, profile.run.prefill)?;
+    if !matches!(subject, Subject::Existing(_)) {
+        check.no_effect(&at.key("destroys_data"), "on what cephmark makes itself")?;
+    }
+    Ok(Arm {
+        name: format!("{name}{label}"),
+        target: name.to_owned(),
+        subject,
+        options: options::options(&check, &at.key("options"), &target.options)?,
+        handles: target.handles,
+        connections: target.connections,
+        settings,
+        document,
+    })
+}
+
+/// Refuses keys that belong to another kind of target.
+fn keys_of_other_kinds(check: &Check<'_>, at: &Path, target: &Target) -> Result<(), Fault> {
+    let kernel = "is of targets that the kernel's clients drive";
+    check.ensure(target.map_options.is_empty(), &at.key("map_options"), kernel)?;
+    check.ensure(target.queue.is_empty(), &at.key("queue"), kernel)?;
+    let direct =
+        "is of kernel paths, files and block devices; librbd's cache is `options: {rbd_cache: false}`";
+    check.ensure(target.direct.is_none(), &at.key("direct"), direct)?;
+    let null = target.null.is_none() || target.options.is_empty();
+    check.ensure(null, &at.key("options"), "is of Ceph's clients; the null target uses none")?;
+    let own_handles = target.connections == Sharing::Shared || target.handles == Sharing::PerJob;
+    check.ensure(
+        own_handles,
+        &at.key("connections"),
+        "needs `handles: per_job` too, since a handle is of one connection",
+    )
+}

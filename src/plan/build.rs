@@ -1,0 +1,83 @@
+//! Puts a plan together: variants, arms, workloads, trials, and the rules between them.
+
+use std::hash::{BuildHasher, RandomState};
+
+use crate::profile::{Fault, Loaded, Path, Profile, Repeats, Run};
+use crate::units::Time;
+
+use super::check::{self, Check};
+use super::{ClusterSpec, Plan, RunSpec, arm, needs, order, pairs, scope, sweep, verify, workload};
+
+/// Plans a profile.
+pub(super) fn plan(loaded: &Loaded) -> Result<Plan, Fault> {
+    let Loaded { document, profile } = loaded;
+    let mut warnings = Vec::new();
+    let mut check = Check { document, swept: &[], warnings: &mut warnings };
+    top(&check, profile)?;
+    scope::profile(&check, profile)?;
+    let run = run(&mut check, &profile.run)?;
+    sweep::check(loaded)?;
+    let arms = arm::arms(loaded, &mut warnings)?;
+    let workloads = workload::workloads(loaded, run.seed, &mut warnings)?;
+    let verify_unit = verify::unit(&arms, &workloads, profile.run.prefill)?;
+    pairs::check(&arms, &workloads, &mut warnings)?;
+    let trials = order::trials(&run, arms.len(), workloads.len());
+    let needs = needs::needs(&arms, &workloads, &trials, verify_unit);
+    pairs::memory(&workloads)?;
+    Ok(Plan {
+        name: profile.name.clone(),
+        labels: profile.labels.clone(),
+        cluster: cluster(profile),
+        arms,
+        workloads,
+        trials,
+        run,
+        verify_unit,
+        needs,
+        warnings,
+        profile: document.value().clone(),
+    })
+}
+
+/// Rules of the top of a profile.
+fn top(check: &Check<'_>, profile: &Profile) -> Result<(), Fault> {
+    let at = Path::parse;
+    let message = format!("format {} is not known; this cephmark reads 1", profile.version);
+    check.ensure(profile.version == 1, &at("version"), message)?;
+    check::name(check.document, &at("name"), &profile.name)?;
+    let user = profile.cluster.user.strip_prefix("client.").is_some_and(|id| !id.is_empty());
+    check.ensure(user, &at("cluster.user"), "must name the type of user too, such as client.admin")?;
+    check.ensure(profile.cluster.timeout > Time::default(), &at("cluster.timeout"), "must be above 0")?;
+    check.ensure(!profile.targets.is_empty(), &at("targets"), "names nothing to test")?;
+    check.ensure(!profile.workloads.is_empty(), &at("workloads"), "names no load")
+}
+
+fn cluster(profile: &Profile) -> ClusterSpec {
+    let cluster = &profile.cluster;
+    ClusterSpec { conf: cluster.conf.clone(), user: cluster.user.clone(), timeout: cluster.timeout.0 }
+}
+
+fn run(check: &mut Check<'_>, run: &Run) -> Result<RunSpec, Fault> {
+    let at = Path::parse("run");
+    let Repeats::Count(repeats) = run.repeats else {
+        return scope::refuse(check, &at.key("repeats"), "`repeats: auto`");
+    };
+    check.ensure(repeats > 0, &at.key("repeats"), "must be at least 1")?;
+    check.ensure(run.runtime > Time::default(), &at.key("runtime"), "must be above 0")?;
+    check.ensure(run.stall > Time::default(), &at.key("stall"), "must be above 0")?;
+    check.no_effect(&at.key("slice"), "unless `order` is sliced")?;
+    check.no_effect(&at.key("budget"), "unless `repeats` is auto")?;
+    Ok(RunSpec {
+        repeats,
+        order: run.order,
+        seed: run.seed.unwrap_or_else(fresh_seed),
+        on_error: run.on_error,
+        stall: run.stall.0,
+        retries: run.retries,
+    })
+}
+
+/// A seed that differs from run to run. It has 32 bits, so that every reader of JSON keeps it exact.
+fn fresh_seed() -> u64 {
+    RandomState::new().hash_one(()) & u64::from(u32::MAX)
+}

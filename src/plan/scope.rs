@@ -1,0 +1,45 @@
+//! What the profile format holds and this version does not do yet: refused, never ignored.
+
+use crate::profile::{CephfsClient, Fault, Order, Path, Profile, RbdClient, Target};
+
+use super::check::Check;
+
+/// Refuses what a target asks for and this version does not have.
+pub(super) fn target(check: &Check<'_>, at: &Path, target: &Target) -> Result<(), Fault> {
+    let client = |kind: &str| at.key(kind).key("client");
+    let lacking = match target {
+        Target { rbd: Some(rbd), .. } if rbd.client == RbdClient::Krbd => {
+            Some((client("rbd"), "the krbd client"))
+        }
+        Target { rbd: Some(rbd), .. } if rbd.client == RbdClient::Nbd => {
+            Some((client("rbd"), "the nbd client"))
+        }
+        Target { cephfs: Some(cephfs), .. } => Some(match cephfs.client {
+            CephfsClient::Libcephfs => (at.key("cephfs"), "the libcephfs client"),
+            CephfsClient::Kernel => (client("cephfs"), "the kernel's CephFS client"),
+            CephfsClient::Fuse => (client("cephfs"), "the ceph-fuse client"),
+        }),
+        Target { rados: Some(_), .. } => Some((at.key("rados"), "the rados target")),
+        Target { block: Some(_), .. } => Some((at.key("block"), "the block target")),
+        Target { file: Some(_), .. } => Some((at.key("file"), "the file target")),
+        _ => None,
+    };
+    lacking.map_or(Ok(()), |(path, what)| refuse(check, &path, what))
+}
+
+/// Refuses what the rest of the profile asks for and this version does not have.
+pub(super) fn profile(check: &Check<'_>, profile: &Profile) -> Result<(), Fault> {
+    let run = Path::parse("run");
+    let lacking = [
+        (profile.run.order == Order::Sliced, run.key("order"), "the sliced order"),
+        (profile.run.cache.is_some(), run.key("cache"), "the control of the cache's state"),
+        (profile.run.drop_caches, run.key("drop_caches"), "dropping the page cache"),
+        (profile.compare.is_some(), Path::parse("compare"), "the comparison of arms"),
+    ];
+    lacking.iter().filter(|(asked, ..)| *asked).try_for_each(|(_, path, what)| refuse(check, path, what))
+}
+
+/// Says that this version does not have `what`.
+pub(super) fn refuse<T>(check: &Check<'_>, path: &Path, what: &str) -> Result<T, Fault> {
+    Err(check.fault(path, format!("{what} is not built into this version; leave it out")))
+}

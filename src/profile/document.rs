@@ -1,0 +1,123 @@
+//! The text of a profile: a tree of values that still knows where each of them was written.
+
+use std::collections::HashMap;
+
+use serde_json::Value;
+
+use super::error::{Fault, Place};
+use super::nearest::nearest;
+use super::path::{Path, Segment};
+use super::yaml::{self, Position};
+
+/// A profile as it was written, with `--set` and sweeps applied to it.
+#[derive(Clone, Debug)]
+pub struct Document {
+    file: String,
+    value: Value,
+    /// Line and column of each key and list item of the file.
+    positions: HashMap<Path, Position>,
+    /// Where values came from that are not those of the file, the latest last.
+    overrides: Vec<(Path, Place)>,
+}
+
+impl Document {
+    /// Reads the text of the file named `file`.
+    ///
+    /// # Errors
+    /// [`Fault`] if it is not one YAML document that holds a map.
+    pub fn parse(file: &str, text: &str) -> Result<Self, Fault> {
+        let (value, positions) = yaml::parse(text).map_err(|fault| {
+            let (line, column) = fault.position;
+            Fault {
+                place: Place::File { file: file.to_owned(), line, column },
+                path: fault.path,
+                message: fault.message,
+            }
+        })?;
+        Ok(Self { file: file.to_owned(), value, positions, overrides: Vec::new() })
+    }
+
+    /// The tree of values.
+    #[must_use]
+    pub fn value(&self) -> &Value {
+        &self.value
+    }
+
+    /// The value at a path, if it was written.
+    #[must_use]
+    pub fn get(&self, path: &Path) -> Option<&Value> {
+        path.segments().iter().try_fold(&self.value, |value, segment| match segment {
+            Segment::Key(key) => value.get(key),
+            Segment::Index(index) => value.get(index),
+        })
+    }
+
+    /// Applies `--set`: a path and a value joined by `=`, the value in YAML.
+    ///
+    /// # Errors
+    /// [`Fault`] if it is no such pair, or there is nothing to set at the path.
+    pub fn set_argument(&mut self, argument: &str) -> Result<(), Fault> {
+        let place = Place::Set(argument.to_owned());
+        let fault = |message: String| Fault { place: place.clone(), path: Path::root(), message };
+        let (path, text) =
+            argument.split_once('=').ok_or_else(|| fault("write it as PATH=VALUE".to_owned()))?;
+        let (value, _) = yaml::parse(text).map_err(|error| fault(format!("the value {}", error.message)))?;
+        self.set(&Path::parse(path.trim()), value, place)
+    }
+
+    /// Sets the value at a path; `place` is where the user asked for it.
+    ///
+    /// # Errors
+    /// [`Fault`] if the path goes through something that is no map, or names a target or workload that is not there.
+    pub fn set(&mut self, path: &Path, value: Value, place: Place) -> Result<(), Fault> {
+        if let Err(message) = assign(&mut self.value, path.segments(), value) {
+            return Err(Fault { place, path: path.clone(), message });
+        }
+        self.overrides.push((path.clone(), place));
+        Ok(())
+    }
+
+    /// Where a key was written; for one that was not, where the nearest key above it was.
+    #[must_use]
+    pub fn place(&self, path: &Path) -> Place {
+        if let Some((_, place)) = self.overrides.iter().rev().find(|(set, _)| set.leads_to(path)) {
+            return place.clone();
+        }
+        let upwards = std::iter::successors(Some(path.clone()), Path::parent);
+        let (line, column) =
+            upwards.filter_map(|path| self.positions.get(&path)).next().copied().unwrap_or((1, 1));
+        Place::File { file: self.file.clone(), line, column }
+    }
+
+    /// A fault at a path.
+    #[must_use]
+    pub fn fault(&self, path: &Path, message: impl Into<String>) -> Fault {
+        Fault { place: self.place(path), path: path.clone(), message: message.into() }
+    }
+}
+
+/// Sets the value at a path, with the maps that are missing on the way. Only what has a name of the user's choice must be
+/// there already, since a typo would make another one.
+fn assign(root: &mut Value, path: &[Segment], value: Value) -> Result<(), String> {
+    let mut at = root;
+    for (depth, segment) in path.iter().enumerate() {
+        let Segment::Key(key) = segment else { return Err("list items can't be set one by one".to_owned()) };
+        let map = at.as_object_mut().ok_or("what is above it is no map; set that instead")?;
+        let named = depth == 1
+            && path.len() > 2
+            && matches!(&path[0], Segment::Key(top) if top == "targets" || top == "workloads");
+        if named && !map.contains_key(key) {
+            return Err(unknown_name(key, map.keys().map(String::as_str)));
+        }
+        at = map.entry(key).or_insert_with(|| Value::Object(serde_json::Map::new()));
+    }
+    *at = value;
+    Ok(())
+}
+
+fn unknown_name<'a>(name: &str, names: impl Iterator<Item = &'a str> + Clone) -> String {
+    match nearest(name, names.clone()) {
+        Some(near) => format!("there is no `{name}`; did you mean `{near}`?"),
+        None => format!("there is no `{name}`; there is {}", names.collect::<Vec<_>>().join(", ")),
+    }
+}
