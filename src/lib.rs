@@ -7,6 +7,7 @@ pub mod ceph;
 pub mod clock;
 pub mod exit;
 pub mod lane;
+pub mod load;
 pub mod measure;
 pub mod plan;
 pub mod result;

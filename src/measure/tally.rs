@@ -150,6 +150,12 @@ impl Tally {
         }
     }
 
+    /// An empty tally for the same thread's next window.
+    pub(crate) fn emptied(&self) -> Self {
+        let ops: Vec<Op> = Op::ALL.into_iter().filter(|&op| self.figures(op).is_some()).collect();
+        Self::new(&ops, self.open_loop)
+    }
+
     /// The figures of an operation, if the job does it at all.
     #[must_use]
     pub fn figures(&self, op: Op) -> Option<&Figures> {
@@ -202,6 +208,12 @@ impl Tally {
     #[inline]
     pub(crate) fn record(&mut self, op: Op, bytes: u32, response_ns: u64, service_ns: u64) {
         self.of(op).record(bytes, response_ns, service_ns);
+    }
+
+    /// Adds an I/O that was in flight when the window stopped, and for how long it had been.
+    pub(crate) fn record_unfinished(&mut self, age_ns: u64) {
+        self.unfinished += 1;
+        self.unfinished_oldest = self.unfinished_oldest.max(Duration::from_nanos(age_ns));
     }
 
     /// Adds an I/O that failed.
