@@ -4,8 +4,10 @@
 //! right is imported by anything to its left; `run` ties the parts together and `cli` is its face.
 
 pub mod ceph;
+pub mod cli;
 pub mod clock;
 pub mod exit;
+pub mod lab;
 pub mod lane;
 pub mod load;
 pub mod measure;
