@@ -12,6 +12,7 @@ pub mod lane;
 pub mod load;
 pub mod measure;
 pub mod plan;
+pub mod report;
 pub mod result;
 pub mod profile;
 pub mod units;

@@ -1,0 +1,149 @@
+//! The tables of a report: the verdicts, and the figures of each workload.
+
+use super::document::{Block, Item};
+use super::human::{Kind, MIB};
+use super::palette::Tone;
+use super::spread::Spread;
+use super::summary::{self, ArmTrials, Group, Row};
+use super::table::{Cell, Table};
+use crate::result::{Comparison, ResultFile, Trial, Verdict};
+
+/// What the run proves, if it compares anything.
+pub(super) fn verdicts(result: &ResultFile) -> Vec<Block> {
+    let Some(first) = result.comparisons.first() else { return Vec::new() };
+    let one_baseline = result.comparisons.iter().all(|comparison| comparison.baseline == first.baseline);
+    let header = ["workload", "job", "op", "metric", "arm", "against", "verdict", "ratio", "interval", "p"]
+        .map(str::to_owned);
+    let rows = result.comparisons.iter().map(|comparison| {
+        let against = if one_baseline { "" } else { &comparison.baseline };
+        let op = if has_one_op(result, comparison) { "" } else { &comparison.op };
+        verdict(comparison, op, against)
+    });
+    let mut table = Table { header: header.into(), keys: 6, rows: rows.collect() };
+    table.drop_empty_columns();
+    let against = if one_baseline { format!("against {}; ", first.baseline) } else { String::new() };
+    let level = first.level * 100.0;
+    let remark = format!("{against}{level} % intervals, corrected for all comparisons");
+    vec![Block::Heading("Verdicts".to_owned(), remark), Block::Table(table)]
+}
+
+/// Whether the operation goes without saying.
+fn has_one_op(result: &ResultFile, this: &Comparison) -> bool {
+    let of_same_job = |other: &&Comparison| (&other.workload, &other.job) == (&this.workload, &this.job);
+    result.comparisons.iter().filter(of_same_job).all(|other| other.op == this.op)
+}
+
+fn verdict(comparison: &Comparison, op: &str, against: &str) -> Vec<Cell> {
+    let (word, tone) = match comparison.verdict {
+        Verdict::Better => ("better", Tone::Good),
+        Verdict::Worse => ("worse", Tone::Bad),
+        Verdict::Same => ("same", Tone::Plain),
+        Verdict::Undecided => ("undecided", Tone::Warning),
+    };
+    let [low, high] = comparison.ci;
+    vec![
+        Cell::plain(workload(comparison)),
+        Cell::plain(&comparison.job),
+        Cell::plain(op),
+        Cell::plain(comparison.metric.name()),
+        Cell::plain(&comparison.candidate),
+        Cell::plain(against),
+        Cell::toned(word, tone),
+        Cell::plain(format!("{:.3}", comparison.ratio)),
+        Cell::plain(format!("{low:.3}-{high:.3}")),
+        Cell::plain(p_value(comparison.p_value)),
+    ]
+}
+
+fn workload(comparison: &Comparison) -> String {
+    let settings =
+        comparison.settings.iter().map(|(path, value)| format!(" {}={value}", summary::last(path)));
+    comparison.workload.clone() + &settings.collect::<String>()
+}
+
+fn p_value(p: f64) -> String {
+    if p < 0.001 { "<0.001".to_owned() } else { format!("{p:.3}") }
+}
+
+/// The figures of one workload: a row for each arm, job and operation.
+pub(super) fn group(group: &Group) -> Vec<Block> {
+    let rows: Vec<_> = group.arms.iter().flat_map(arm).collect();
+    let repeats = group.arms.iter().map(|arm| arm.valid().count()).max().unwrap_or(0);
+    let remark = if repeats > 1 { format!("median and range of {repeats} repeats") } else { String::new() };
+    let mut blocks = vec![Block::Heading(group.title(), remark)];
+    if !rows.is_empty() {
+        let mut table = Table { header: COLUMNS.map(str::to_owned).into(), keys: 3, rows };
+        table.drop_empty_columns();
+        blocks.push(Block::Table(table));
+    }
+    let without = group.arms.iter().filter(|arm| arm.valid().next().is_none());
+    let items: Vec<_> = without
+        .map(|arm| Item { text: format!("{}: no valid trial, so no figures", arm.arm), tone: Tone::Bad })
+        .collect();
+    if !items.is_empty() {
+        blocks.push(Block::Items(items));
+    }
+    blocks
+}
+
+const COLUMNS: [&str; 15] = [
+    "arm",
+    "job",
+    "op",
+    "IOPS",
+    "MiB/s (MB/s)",
+    "durable MiB/s",
+    "drain",
+    "mean",
+    "p50",
+    "p99",
+    "p99.9",
+    "max",
+    "CPU us/IO",
+    "host us/IO",
+    "errors",
+];
+
+fn arm(arm: &ArmTrials) -> Vec<Vec<Cell>> {
+    let rows = arm.rows();
+    rows.iter().enumerate().map(|(index, row)| figures(arm, row, index == 0)).collect()
+}
+
+/// One row. What is known of whole trials only (CPU, drain) stands in the first row of its arm.
+fn figures(arm: &ArmTrials, row: &Row, first: bool) -> Vec<Cell> {
+    let whole =
+        |figure: fn(&Trial) -> Option<f64>, kind| spread(arm.spread(figure).filter(|_| first), kind, "");
+    let latency = |spread_of| spread(spread_of, Kind::Nanoseconds, "-");
+    let (job, op) = (row.job, row.op);
+    vec![
+        Cell::plain(arm.arm),
+        Cell::plain(job),
+        Cell::plain(op),
+        spread(row.spread(|f| Some(f.iops)), Kind::Count, "-"),
+        spread(row.spread(|f| Some(f.bytes_per_s)), Kind::BytesPerSecond, "-"),
+        whole(|trial| trial.effective_bytes_per_s.map(|rate| rate / MIB), Kind::Plain),
+        whole(|trial| trial.drain_s, Kind::Seconds),
+        latency(row.spread(|f| f.latency_ns.mean)),
+        latency(row.latency(|l| l.p50)),
+        latency(row.latency(|l| l.p99)),
+        latency(row.latency(|l| l.p99_9)),
+        latency(row.latency(|l| l.max)),
+        whole(|trial| trial.cpu.us_per_io, Kind::Plain),
+        whole(|trial| trial.cpu.host_us_per_io, Kind::Plain),
+        match row.failed() {
+            0 => Cell::default(),
+            failed => Cell::toned(failed.to_string(), Tone::Bad),
+        },
+    ]
+}
+
+/// The median, with the range below it where there are repeats; `missing` where there are too few samples.
+fn spread(spread: Option<Spread>, kind: Kind, missing: &str) -> Cell {
+    match spread {
+        None => Cell::plain(missing),
+        Some(Spread { median, repeats: 1, .. }) => Cell::plain(kind.one(median)),
+        Some(Spread { median, min, max, .. }) => {
+            Cell { note: kind.range(min, max, median), ..Cell::plain(kind.one(median)) }
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! The report on a terminal or in a text file.
+
+use super::document::{Block, Detail, document};
+use super::palette::{Palette, Tone};
+use crate::result::ResultFile;
+
+/// How a text report is laid out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Layout {
+    /// Columns of the terminal; wider tables are folded and longer sentences wrapped.
+    pub width: usize,
+    /// Whether there is colour.
+    pub palette: Palette,
+    /// Whether single trials are shown.
+    pub detail: Detail,
+}
+
+/// The report of `result`.
+#[must_use]
+pub fn text(result: &ResultFile, layout: Layout) -> String {
+    let blocks = document(result, layout.detail);
+    let mut text = String::new();
+    for block in &blocks {
+        text += &match block {
+            Block::Heading(title, remark) => {
+                let gap = if text.is_empty() { "" } else { "\n" };
+                let remark = if remark.is_empty() { String::new() } else { format!("  {remark}") };
+                let palette = layout.palette;
+                format!("{gap}{}{}\n", palette.paint(title, Tone::Head), palette.paint(&remark, Tone::Quiet))
+            }
+            Block::Facts(facts) => facts
+                .iter()
+                .map(|(name, value)| entry(&format!("{name:<9}"), value, Tone::Plain, layout))
+                .collect(),
+            Block::Table(table) => table.text(layout.width, layout.palette),
+            Block::Items(items) => {
+                items.iter().map(|item| entry("- ", &item.text, item.tone, layout)).collect()
+            }
+            Block::Lines(lines) => lines.clone(),
+        };
+    }
+    text
+}
+
+/// `lead` and `text`, wrapped at words with the lines after the first indented below it.
+fn entry(lead: &str, text: &str, tone: Tone, layout: Layout) -> String {
+    let width = layout.width.saturating_sub(lead.len()).max(20);
+    let mut lines: Vec<String> = vec![String::new()];
+    for word in text.split_whitespace() {
+        let line = lines.last_mut().expect("it is never empty");
+        if line.is_empty() {
+            line.push_str(word);
+        } else if line.chars().count() + 1 + word.chars().count() <= width {
+            line.push(' ');
+            line.push_str(word);
+        } else {
+            lines.push(word.to_owned());
+        }
+    }
+    let indent = " ".repeat(lead.len());
+    let painted = lines.iter().enumerate().map(|(index, line)| {
+        let lead = if index == 0 { lead } else { &indent };
+        format!("{lead}{}\n", layout.palette.paint(line, tone))
+    });
+    painted.collect()
+}
