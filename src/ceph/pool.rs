@@ -92,6 +92,24 @@ impl Pool {
         Ok(names)
     }
 
+    /// The namespaces that RBD knows in the pool, beside the pool's own.
+    ///
+    /// Implements: `rbd_namespace_list`.
+    ///
+    /// # Errors
+    /// [`Error::Failed`].
+    pub fn namespaces(&self) -> Result<Vec<String>, Error> {
+        let rbd = ceph_sys::rbd()?;
+        let names = grown(|buffer| {
+            let mut size = buffer.len();
+            // SAFETY: the I/O context is open, and the buffer has that much room.
+            let code = unsafe { rbd.rbd_namespace_list(self.raw(), buffer.as_mut_ptr().cast(), &raw mut size) };
+            check(code).map(|_| size)
+        });
+        let names = names.map_err(|errno| Error::failed(format!("list the namespaces of {self}"), errno, &[]))?;
+        Ok(split_nul(&names).into_iter().filter(|name| !name.is_empty()).collect())
+    }
+
     /// Opens an image; see [`Image::open`].
     ///
     /// # Errors

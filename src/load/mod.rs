@@ -26,4 +26,4 @@ pub use error::DriveError;
 pub use ledger::Ledger;
 pub use live::Live;
 pub use thread::{ThreadError, prepare_thread};
-pub use window::{OnError, Window};
+pub use window::Window;

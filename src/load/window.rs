@@ -2,6 +2,8 @@
 
 use std::time::{Duration, Instant};
 
+use crate::plan::OnError;
+
 /// One window, common to all threads of all jobs of a trial: a ramp, a measured part, or a slice of one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Window {
@@ -17,11 +19,3 @@ pub struct Window {
     pub on_error: OnError,
 }
 
-/// What follows a failed I/O.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum OnError {
-    /// All threads of the trial stop.
-    Stop,
-    /// It is counted, and the load goes on.
-    Count,
-}

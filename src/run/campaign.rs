@@ -1,0 +1,210 @@
+//! All trials of a plan, from the first image made to the last one removed.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio_util::sync::CancellationToken;
+
+use super::events::{Events, Phase};
+use super::id::RunId;
+use super::trial::{self, Setting};
+use super::{Error, preflight, record};
+use crate::ceph::Cluster;
+use crate::exit::Exit;
+use crate::load::Ledger;
+use crate::measure::CpuUsage;
+use crate::plan::{Arm, Plan, Subject, TrialPlan};
+use crate::result::{ResultDirectory, ResultFile, Status, Timestamp, Trial};
+use crate::target::{ImageSet, managed};
+use crate::units::Bytes;
+
+/// All trials of a plan.
+#[derive(Debug)]
+pub struct Campaign<'a> {
+    plan: &'a Plan,
+    id: RunId,
+    admin: Option<Cluster>,
+    arms: Vec<Prepared>,
+    idle: Option<CpuUsage>,
+    result: ResultFile,
+    directory: &'a ResultDirectory,
+    events: &'a Events,
+    cancel: &'a CancellationToken,
+}
+
+/// What an arm has for the whole run.
+#[derive(Debug)]
+struct Prepared {
+    images: Option<ImageSet>,
+    size: Bytes,
+    ledger: Option<Arc<Ledger>>,
+    /// Every block holds data; not so before the first fill and after a workload that trims.
+    filled: bool,
+    /// Its images were asked to be created.
+    created: bool,
+}
+
+impl<'a> Campaign<'a> {
+    /// A campaign about to begin; `result` is what is known before the first trial.
+    #[must_use]
+    pub fn new(
+        plan: &'a Plan,
+        admin: Option<Cluster>,
+        result: ResultFile,
+        directory: &'a ResultDirectory,
+        events: &'a Events,
+        cancel: &'a CancellationToken,
+    ) -> Self {
+        let id = RunId::new();
+        let arms = plan.arms.iter().enumerate().map(|(index, arm)| Prepared::new(arm, id, index)).collect();
+        Self { plan, id, admin, arms, idle: None, result, directory, events, cancel }
+    }
+
+    /// Runs everything, removes what was made whatever happened, and gives the result with the exit code.
+    pub async fn run(mut self) -> (ResultFile, Result<Exit, Error>) {
+        let outcome = self.trials().await;
+        let cleaned = self.clean_up().await;
+        self.result.finished = Some(Timestamp::now());
+        let saved = self.save();
+        let exit = outcome.and_then(|()| cleaned).and_then(|()| saved).map(|()| self.exit());
+        (self.result, exit)
+    }
+
+    async fn trials(&mut self) -> Result<(), Error> {
+        self.save()?;
+        self.idle = preflight::idle_baseline(self.cancel).await;
+        for arm in 0..self.arms.len() {
+            self.create(arm).await?;
+        }
+        for trial in &self.plan.trials {
+            self.repeat(trial).await?;
+        }
+        Ok(())
+    }
+
+    /// One repeat: attempts until one is not invalid, or there are no retries left.
+    async fn repeat(&mut self, trial: &TrialPlan) -> Result<(), Error> {
+        for attempt in 0..=self.plan.run.retries {
+            let record = self.attempt(trial, attempt).await?;
+            let status = record.status;
+            self.events.trial_done(&record);
+            self.result.trials.push(record);
+            self.save()?;
+            if status != Status::Invalid {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    async fn attempt(&mut self, trial: &TrialPlan, attempt: u32) -> Result<Trial, Error> {
+        if self.cancel.is_cancelled() {
+            return Err(Error::Interrupted);
+        }
+        self.fill(trial.arm).await?;
+        let (arm, workload) = (&self.plan.arms[trial.arm], &self.plan.workloads[trial.workload]);
+        let prepared = &mut self.arms[trial.arm];
+        if workload.unfills() {
+            prepared.filled = false;
+        }
+        if let Some(images) = &mut prepared.images {
+            images.writable = workload.changes_data() || matches!(arm.subject, Subject::Managed(_));
+        }
+        self.events.trial(self.result.trials.len(), trial, arm, workload);
+        trial::run(
+            Setting {
+                cluster: &self.plan.cluster,
+                run: &self.plan.run,
+                arm,
+                workload,
+                jobs: workload.jobs(prepared.size, trial.repeat)?,
+                images: prepared.images.as_ref(),
+                ledger: prepared.ledger.clone(),
+                idle: self.idle.as_ref(),
+                events: self.events,
+                cancel: self.cancel,
+            },
+            trial.repeat,
+            attempt,
+        )
+        .await
+    }
+
+    async fn create(&mut self, index: usize) -> Result<(), Error> {
+        let arm = &self.plan.arms[index];
+        let (prepared, Some(admin)) = (&mut self.arms[index], &self.admin) else { return Ok(()) };
+        match &arm.subject {
+            Subject::Managed(managed) => {
+                self.events.phase(Phase::Create, Duration::ZERO);
+                prepared.created = true;
+                managed::create(admin, managed, &self.id.to_string(), &arm.name, prepared.names(), self.cancel).await?;
+            }
+            Subject::Existing(existing) => prepared.size = preflight::size_of(admin, existing, self.cancel).await?,
+            Subject::Null(_) => {}
+        }
+        prepared.ledger = self.plan.verify_unit.map(|unit| {
+            Arc::new(Ledger::new(self.id.number(), arm.images(), prepared.size, unit))
+        });
+        Ok(())
+    }
+
+    /// Fills the images of an arm, if it is to be filled and is not.
+    async fn fill(&mut self, index: usize) -> Result<(), Error> {
+        let (arm, prepared) = (&self.plan.arms[index], &mut self.arms[index]);
+        let (Subject::Managed(managed), Some(images)) = (&arm.subject, &prepared.images) else { return Ok(()) };
+        if prepared.filled || !managed.prefill {
+            return Ok(());
+        }
+        let ledger = prepared.ledger.clone();
+        managed::fill(&self.plan.cluster, managed, images, ledger, self.plan.run.stall, self.events, self.cancel).await?;
+        prepared.filled = true;
+        Ok(())
+    }
+
+    /// Removes every image that was asked to be created. What can't be removed is named, and the rest removed.
+    async fn clean_up(&mut self) -> Result<(), Error> {
+        let Some(admin) = &self.admin else { return Ok(()) };
+        self.events.phase(Phase::CleanUp, Duration::ZERO);
+        let mut outcome = Ok(());
+        for (arm, prepared) in self.plan.arms.iter().zip(&self.arms) {
+            let Subject::Managed(managed) = &arm.subject else { continue };
+            for name in prepared.names().iter().filter(|_| prepared.created) {
+                if let Err(error) = managed::remove(admin, managed, name).await {
+                    self.events.message(format!("{error}; `cephmark clean` removes it later"));
+                    outcome = outcome.and(Err(Error::Ceph(error)));
+                }
+            }
+        }
+        outcome
+    }
+
+    fn save(&self) -> Result<(), Error> {
+        Ok(self.result.save(self.directory.path())?)
+    }
+
+    /// Whether every planned trial ended with a valid attempt.
+    fn exit(&self) -> Exit {
+        let key = |trial: &Trial| (trial.arm.clone(), trial.workload.clone(), trial.settings.clone(), trial.repeat);
+        let valid: std::collections::BTreeSet<_> =
+            self.result.trials.iter().filter(|trial| trial.status == Status::Valid).map(key).collect();
+        if valid.len() == self.plan.trials.len() { Exit::Success } else { Exit::Trial }
+    }
+}
+
+impl Prepared {
+    fn new(arm: &Arm, id: RunId, index: usize) -> Self {
+        let images = match &arm.subject {
+            Subject::Managed(managed) => {
+                Some(managed::image_set(managed, managed::image_names(&id.to_string(), index, managed.images)))
+            }
+            Subject::Existing(existing) => Some(ImageSet::existing(existing)),
+            Subject::Null(_) => None,
+        };
+        let size = arm.image_size().unwrap_or_default();
+        Self { images, size, ledger: None, filled: false, created: false }
+    }
+
+    fn names(&self) -> &[String] {
+        self.images.as_ref().map_or(&[], |images| &images.names)
+    }
+}

@@ -1,0 +1,48 @@
+//! Why a run could not begin or could not go on.
+
+use crate::exit::Exit;
+use crate::result::{DirectoryError, SaveError};
+use crate::{ceph, plan, target};
+
+/// Why a run could not begin or could not go on.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The profile asks for something that can't be.
+    #[error(transparent)]
+    Fault(#[from] plan::Fault),
+    /// Ceph refused or did not answer.
+    #[error(transparent)]
+    Ceph(#[from] ceph::Error),
+    /// A target could not be set up or could not carry its load.
+    #[error(transparent)]
+    Target(#[from] target::Error),
+    /// It would be unsafe.
+    #[error("{0}")]
+    Refused(String),
+    /// The results have no place to go.
+    #[error(transparent)]
+    Directory(#[from] DirectoryError),
+    /// The result could not be written.
+    #[error(transparent)]
+    Save(#[from] SaveError),
+    /// The system can't deliver signals or run timers.
+    #[error("can't set up the run: {0}")]
+    System(#[from] std::io::Error),
+    /// A signal ended it.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+impl Error {
+    /// The exit code of a run that ends with it.
+    #[must_use]
+    pub const fn exit(&self) -> Exit {
+        match self {
+            Self::Fault(_) | Self::Directory(_) => Exit::Usage,
+            Self::Ceph(error) => error.exit(),
+            Self::Target(error) => error.exit(),
+            Self::Refused(_) | Self::Save(_) | Self::System(_) => Exit::Setup,
+            Self::Interrupted => Exit::Interrupted,
+        }
+    }
+}

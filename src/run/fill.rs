@@ -1,0 +1,45 @@
+//! Fills the images of an arm before it is measured.
+
+use std::sync::Arc;
+
+use super::Error;
+use super::events::Phase;
+use super::stage::Stage;
+use crate::load::Ledger;
+use crate::plan::{Arm, ClusterSpec, ManagedImages, Sharing};
+use crate::target::{Clients, ImageSet, Session, fill};
+use crate::units::Bytes;
+
+/// Writes every block of the images once, through a client with the cluster's own settings: those under test are for
+/// the trials.
+///
+/// # Errors
+/// Of opening; [`Error::Refused`] if a write fails.
+pub(super) async fn fill(
+    stage: Stage<'_>,
+    cluster: &ClusterSpec,
+    arm: &Arm,
+    managed: &ManagedImages,
+    images: &ImageSet,
+    ledger: Option<(Arc<Ledger>, Bytes)>,
+) -> Result<(), Error> {
+    let arm = Arm {
+        options: Vec::new(),
+        handles: Sharing::Shared,
+        connections: Sharing::Shared,
+        ..arm.clone()
+    };
+    let (ledger, unit) = ledger.unzip();
+    let jobs = fill::jobs(managed.images, managed.size, unit, stage.run.seed);
+    let clients = Clients::open(cluster, &arm, images, jobs.len(), stage.cancel).await?;
+    let mut session = Session::start(&arm, Some(clients), jobs, ledger)?;
+    let filled = stage.drive(&mut session, Phase::Fill, fill::LONG).await;
+    let flushed = session.flush(stage.run.stall).await;
+    session.end().await?;
+    let (tallies, _) = filled?;
+    flushed?;
+    match tallies.iter().find_map(|tally| tally.failure.as_ref()) {
+        Some(failure) => Err(Error::Refused(format!("filling the images of {} failed: {failure}", arm.name))),
+        None => Ok(()),
+    }
+}

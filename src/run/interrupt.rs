@@ -1,0 +1,30 @@
+//! SIGINT and SIGTERM: the first asks a run to clean up and end, the second ends it at once.
+
+use tokio::signal::unix::{SignalKind, signal};
+use tokio_util::sync::CancellationToken;
+
+use crate::exit::Exit;
+
+/// Starts to listen for SIGINT and SIGTERM on the current runtime.
+///
+/// The token is cancelled by the first signal. A second one ends the process with 130: whoever sends it would rather
+/// have their terminal back than a clean cluster, which `cephmark clean` gives them later.
+///
+/// # Errors
+/// The system's error if signals can't be handled.
+pub fn listen() -> std::io::Result<CancellationToken> {
+    let interrupted = CancellationToken::new();
+    let (mut sigint, mut sigterm) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
+    let token = interrupted.clone();
+    tokio::spawn(async move {
+        loop {
+            tokio::select! { _ = sigint.recv() => {}, _ = sigterm.recv() => {} }
+            if token.is_cancelled() {
+                eprintln!("interrupted twice: images may be left behind; `cephmark clean` finds them");
+                std::process::exit(Exit::Interrupted as i32);
+            }
+            token.cancel();
+        }
+    });
+    Ok(interrupted)
+}

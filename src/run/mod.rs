@@ -1,0 +1,80 @@
+//! A run: ties plan, targets, load loop and result together. `tokio` carries this control side and nothing else.
+
+mod campaign;
+mod clean;
+mod error;
+mod events;
+mod id;
+mod interrupt;
+mod preflight;
+mod fill;
+mod record;
+mod stage;
+mod trial;
+
+use std::path::Path;
+
+use tokio_util::sync::CancellationToken;
+
+pub use clean::{Leftover, find_leftovers, remove_leftover};
+pub use error::Error;
+pub use events::{Event, Events, Phase};
+pub use interrupt::listen;
+pub use preflight::{cluster as check_cluster, connect, needs_cluster, options as check_options};
+
+use crate::exit::Exit;
+use crate::measure;
+use crate::plan::{Order, Plan};
+use crate::result::{self, Problem, ResultDirectory, ResultFile, Timestamp};
+
+/// Runs a plan: what `cephmark run` does between reading the profile and printing the report.
+///
+/// # Errors
+/// What kept the run from beginning. What ended it later is in the inner result, next to all trials that were over.
+pub async fn run(
+    plan: &Plan,
+    out: Option<&Path>,
+    events: &Events,
+    cancel: &CancellationToken,
+) -> Result<(ResultFile, Result<Exit, Error>, ResultDirectory), Error> {
+    let started = Timestamp::now();
+    let directory = ResultDirectory::prepare(out, &plan.name, started)?;
+    let mut result = ResultFile::new(plan.profile.clone(), started);
+    let mut admin = None;
+    if needs_cluster(plan) {
+        check_options(plan)?;
+        let cluster = connect(plan, cancel).await?;
+        let notes = check_cluster(plan, &cluster, cancel).await?;
+        result.notes.extend(notes.into_iter().map(|text| record::problem("existing_data", text)));
+        result.cluster = Some(preflight::describe(plan, &cluster, cancel).await?);
+        admin = Some(cluster);
+    }
+    describe(plan, &mut result);
+    let campaign = campaign::Campaign::new(plan, admin, result, &directory, events, cancel);
+    let (result, outcome) = campaign.run().await;
+    Ok((result, outcome, directory))
+}
+
+/// Writes down what is known before the first trial.
+fn describe(plan: &Plan, result: &mut ResultFile) {
+    result.planned_trials = u32::try_from(plan.trials.len()).unwrap_or(u32::MAX);
+    result.seed = plan.run.seed;
+    result.order = match plan.run.order {
+        Order::Interleaved => result::Order::Interleaved,
+        Order::Sliced => result::Order::Sliced,
+        Order::Sequential => result::Order::Sequential,
+    };
+    result.labels = plan.labels.iter().map(|(key, value)| (key.clone(), value.clone())).collect();
+    let host = measure::Host::of_this();
+    result.host = result::Host {
+        name: host.name,
+        kernel: host.kernel,
+        cpu_model: host.cpu_model,
+        cpus: host.cpus,
+        memory_bytes: host.memory.get(),
+        governor: host.governor,
+        allocator: host.allocator,
+    };
+    let warnings = plan.warnings.iter().map(|fault| Problem { code: "plan".to_owned(), text: fault.to_string() });
+    result.notes.extend(warnings);
+}

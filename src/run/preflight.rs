@@ -1,0 +1,233 @@
+//! What is checked on the cluster before anything is written: options, pools, images, room.
+
+use std::time::Duration;
+
+use tokio_util::sync::CancellationToken;
+
+use super::Error;
+use crate::ceph::{self, Cluster, Config, Image, Role, View, within};
+use crate::measure::{CpuMeter, CpuUsage};
+use crate::plan::{Arm, ExistingImage, ManagedImages, Plan, Subject};
+use crate::units::Bytes;
+
+/// How long the host is watched doing nothing of ours.
+const IDLE_WATCH: Duration = Duration::from_secs(1);
+
+/// Whether any arm of the plan goes to a cluster.
+#[must_use]
+pub fn needs_cluster(plan: &Plan) -> bool {
+    plan.arms.iter().any(|arm| !matches!(arm.subject, Subject::Null(_)))
+}
+
+/// Connects for set-up and clean-up.
+///
+/// # Errors
+/// Of connecting.
+pub async fn connect(plan: &Plan, cancel: &CancellationToken) -> Result<Cluster, ceph::Error> {
+    let spec = plan.cluster.clone();
+    // The library's own timeout comes first; this one is for what it does not bound, such as name services.
+    let limit = spec.timeout + Duration::from_secs(3);
+    within("connecting to the cluster", limit, cancel, move || {
+        Config::new(spec.conf.as_deref(), &spec.user, spec.timeout, Role::Admin)?.connect()
+    })
+    .await
+}
+
+/// Sets every option of every arm on a client that is never connected, which tells the wrong ones. Needs librados, but
+/// no cluster.
+///
+/// # Errors
+/// [`Error::Fault`] at the option's place in the profile.
+pub fn options(plan: &Plan) -> Result<(), Error> {
+    for arm in plan.arms.iter().filter(|arm| !arm.options.is_empty()) {
+        let spec = &plan.cluster;
+        let mut config = Config::unconnected(&spec.user, spec.timeout)?;
+        for option in &arm.options {
+            config.set(&option.name, &option.value).map_err(|error| match error {
+                ceph::Error::UnknownOption { .. } | ceph::Error::BadValue { .. } => {
+                    Error::Fault(arm.option_fault(option, error.to_string()))
+                }
+                other => Error::Ceph(other),
+            })?;
+        }
+    }
+    Ok(())
+}
+
+/// Checks everything that the plan needs of the cluster; the returned lines are what the user should know.
+///
+/// # Errors
+/// The first thing that is missing, in use or too full.
+pub async fn cluster(plan: &Plan, admin: &Cluster, cancel: &CancellationToken) -> Result<Vec<String>, Error> {
+    let (plan, admin) = (plan.clone(), admin.clone());
+    let limit = admin.timeout() * 4;
+    let (sender, receiver) = std::sync::mpsc::channel();
+    within("checking the cluster", limit, cancel, move || {
+        // The error of a refusal is not Ceph's, and goes its own way.
+        let _ = sender.send(check(&plan, &admin));
+        Ok(())
+    })
+    .await?;
+    receiver.recv().unwrap_or_else(|_| Err(Error::Refused("the check of the cluster died".to_owned())))
+}
+
+fn check(plan: &Plan, admin: &Cluster) -> Result<Vec<String>, Error> {
+    let mut notes = Vec::new();
+    for arm in &plan.arms {
+        match &arm.subject {
+            Subject::Managed(managed) => check_pools(admin, managed)?,
+            Subject::Existing(existing) => check_existing(plan, arm, admin, existing, &mut notes)?,
+            Subject::Null(_) => {}
+        }
+    }
+    check_room(plan, admin)?;
+    Ok(notes)
+}
+
+fn check_pools(admin: &Cluster, managed: &ManagedImages) -> Result<(), Error> {
+    let pool = admin.pool(&managed.pool, optional(&managed.namespace))?;
+    if !pool.has_namespace()? {
+        return Err(Error::Refused(format!(
+            "pool {} has no namespace {}; create it with `rbd namespace create {pool}`, or correct the profile",
+            managed.pool, managed.namespace
+        )));
+    }
+    if let Some(data_pool) = &managed.data_pool {
+        admin.pool(data_pool, None)?;
+    }
+    Ok(())
+}
+
+fn check_existing(
+    plan: &Plan,
+    arm: &Arm,
+    admin: &Cluster,
+    existing: &ExistingImage,
+    notes: &mut Vec<String>,
+) -> Result<(), Error> {
+    let pool = admin.pool(&existing.pool, optional(&existing.namespace))?;
+    let view = existing.snapshot.as_deref().map_or(View::Read, View::Snapshot);
+    let image = pool.image(&existing.image, view)?;
+    let size = image.size()?;
+    for workload in &plan.workloads {
+        workload.jobs(size, 0)?;
+    }
+    if plan.workloads.iter().any(|workload| workload.changes_data()) {
+        refuse_if_in_use(&image)?;
+    }
+    let allocated = image.allocated(true)?;
+    if allocated < size {
+        notes.push(format!(
+            "{}: only {} of {} of {} hold data; reads of the rest are answered without a disk",
+            arm.name,
+            allocated,
+            size,
+            image.name()
+        ));
+    }
+    image.close()?;
+    Ok(())
+}
+
+/// Nobody else may have an image open that is going to be overwritten.
+///
+/// # Errors
+/// [`Error::Refused`] with who has it.
+pub fn refuse_if_in_use(image: &Image) -> Result<(), Error> {
+    if let Some(watcher) = image.watchers()?.first() {
+        return Err(Error::Refused(format!(
+            "{} is open elsewhere: client.{} at {} watches it; stop that client, or name another image",
+            image.name(),
+            watcher.client,
+            watcher.address
+        )));
+    }
+    if let Some(owner) = image.lock_owners()?.first() {
+        return Err(Error::Refused(format!(
+            "{} is locked by {}; stop that client, or name another image",
+            image.name(),
+            owner.client
+        )));
+    }
+    Ok(())
+}
+
+/// What the plan fills must fit below the quota of each pool and below the cluster's nearfull line.
+fn check_room(plan: &Plan, admin: &Cluster) -> Result<(), Error> {
+    let mut raw = 0.0;
+    for (name, needed) in &plan.needs.space {
+        let usage = admin.pool(name, None)?.usage()?;
+        if let Some(quota) = usage.quota
+            && usage.stored.get().saturating_add(needed.get()) > quota.get()
+        {
+            return Err(Error::Refused(format!(
+                "pool {name}: the images need {needed}, but its quota of {quota} leaves {}; raise it with `ceph osd pool \
+                 set-quota {name} max_bytes N`, or lower `size`",
+                Bytes(quota.get().saturating_sub(usage.stored.get()))
+            )));
+        }
+        raw += needed.get() as f64 * usage.amplification;
+    }
+    if raw == 0.0 {
+        return Ok(());
+    }
+    let cluster = admin.usage()?;
+    let limit = cluster.total.get() as f64 * cluster.nearfull_ratio;
+    if cluster.used.get() as f64 + raw > limit {
+        return Err(Error::Refused(format!(
+            "the images need {} with their copies, but only {} are left until the cluster is nearfull ({:.0} % of {}); lower \
+             `size` or `images`, or add OSDs",
+            Bytes(raw as u64).rounded(),
+            Bytes((limit - cluster.used.get() as f64).max(0.0) as u64).rounded(),
+            cluster.nearfull_ratio * 100.0,
+            cluster.total.rounded(),
+        )));
+    }
+    Ok(())
+}
+
+fn optional(namespace: &str) -> Option<&str> {
+    (!namespace.is_empty()).then_some(namespace)
+}
+
+/// The size of an image that exists.
+///
+/// # Errors
+/// Of opening it.
+pub async fn size_of(
+    admin: &Cluster,
+    existing: &ExistingImage,
+    cancel: &CancellationToken,
+) -> Result<Bytes, ceph::Error> {
+    let (limit, admin, existing) = (admin.timeout(), admin.clone(), existing.clone());
+    within("opening the image", limit, cancel, move || {
+        let pool = admin.pool(&existing.pool, optional(&existing.namespace))?;
+        let view = existing.snapshot.as_deref().map_or(View::Read, View::Snapshot);
+        let image = pool.image(&existing.image, view)?;
+        let size = image.size()?;
+        image.close()?;
+        Ok(size)
+    })
+    .await
+}
+
+/// What the host's processors do while cephmark does nothing; none where Ceph daemons run on this host as well, for
+/// then the host's busy time is theirs, or where a signal came.
+pub async fn idle_baseline(cancel: &CancellationToken) -> Option<CpuUsage> {
+    if ceph_runs_here() {
+        return None;
+    }
+    let meter = CpuMeter::start();
+    tokio::select! {
+        () = tokio::time::sleep(IDLE_WATCH) => Some(meter.read()),
+        () = cancel.cancelled() => None,
+    }
+}
+
+fn ceph_runs_here() -> bool {
+    let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    processes.into_iter().any(|process| {
+        let name = std::fs::read_to_string(process.path().join("comm")).unwrap_or_default();
+        matches!(name.trim_end(), "ceph-osd" | "ceph-mon" | "ceph-mds")
+    })
+}

@@ -1,0 +1,290 @@
+//! From what a trial gave to what the result file says of it.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use serde_json::{Map, Number, Value};
+
+use super::Error;
+use super::trial::{Outcome, Setting};
+use crate::lane::Op;
+use crate::measure::{CpuUsage, Second, Tally};
+use crate::plan::{Job, Subject};
+use crate::result::{
+    Checks, Counters, Cpu, EffectiveOption, Figures, LatencyNs, Mismatch, OptionSource, Problem, SeriesPoint, Status,
+    Timestamp, Trial, Verified,
+};
+use crate::target::{self, Effective, Origin};
+
+/// What the user should know of a trial.
+#[must_use]
+pub fn problem(code: &str, text: impl Into<String>) -> Problem {
+    Problem { code: code.to_owned(), text: text.into() }
+}
+
+/// Settings of the profile that pool or image metadata beats.
+///
+/// # Errors
+/// [`Error::Target`] if one of them is swept over.
+pub fn overrides(setting: &Setting<'_>, effective: &[Effective]) -> Result<Vec<Problem>, Error> {
+    let Some(images) = setting.images else { return Ok(Vec::new()) };
+    let said = target::overridden(setting.arm, images, effective)?;
+    Ok(said.into_iter().map(|text| problem("option_overridden", text)).collect())
+}
+
+/// The record of a trial.
+#[must_use]
+pub fn trial(
+    setting: &Setting<'_>,
+    repeat: u32,
+    attempt: u32,
+    started: Timestamp,
+    outcome: &Outcome,
+    mut problems: Vec<Problem>,
+) -> Trial {
+    let failures = failures(&setting.jobs, &outcome.tallies);
+    let status = if failures.is_empty() { Status::Valid } else { Status::Failed };
+    problems.extend(failures);
+    problems.extend(remarks(&setting.jobs, &outcome.tallies));
+    let ios: u64 = outcome.tallies.iter().map(Tally::ios).sum();
+    let settings = setting.arm.settings.iter().chain(&setting.workload.settings).cloned().collect();
+    Trial {
+        arm: setting.arm.name.clone(),
+        target: setting.arm.target.clone(),
+        workload: setting.workload.name.clone(),
+        settings,
+        repeat,
+        attempt,
+        status,
+        problems,
+        started: Some(started),
+        measured_s: measured(&outcome.tallies).as_secs_f64(),
+        effective_options: outcome.effective.iter().map(effective_option).collect(),
+        conditions: conditions(setting, outcome),
+        jobs: by_job(setting, outcome, figures_of_all_ops),
+        checks: by_job(setting, outcome, checks),
+        durable_on_ack: Some(durable_on_ack(&outcome.effective)),
+        drain_s: setting.workload.changes_data().then(|| outcome.drain.as_secs_f64()),
+        effective_bytes_per_s: effective_rate(outcome),
+        cpu: cpu(&outcome.cpu, setting.idle, ios),
+        max_rss_bytes: outcome.peak_memory.get(),
+        counters: counters_between(&outcome.counters),
+        series: series(&setting.jobs, &outcome.series),
+    }
+}
+
+fn by_job<T>(setting: &Setting<'_>, outcome: &Outcome, of: fn(&Job, &Tally) -> T) -> BTreeMap<String, T> {
+    let pairs = setting.jobs.iter().zip(&outcome.tallies);
+    pairs.map(|(job, tally)| (job.name.clone(), of(job, tally))).collect()
+}
+
+fn measured(tallies: &[Tally]) -> Duration {
+    tallies.iter().map(|tally| tally.elapsed).max().unwrap_or_default()
+}
+
+fn figures_of_all_ops(_: &Job, tally: &Tally) -> BTreeMap<String, Figures> {
+    let ops = Op::ALL.into_iter().filter_map(|op| Some((op, tally.figures(op)?)));
+    ops.map(|(op, found)| {
+        let (response, service) = (found.response.histogram(), found.service().histogram());
+        let figures = Figures::of(response, service, found.bytes, tally.elapsed);
+        (op.name().to_owned(), Figures { errors: found.errors.clone(), ..figures })
+    })
+    .collect()
+}
+
+fn checks(job: &Job, tally: &Tally) -> Checks {
+    let found = &tally.checks;
+    let verified = job.verify.then(|| Verified {
+        units: found.verified + found.mismatched,
+        mismatches: found.mismatched,
+        first: found.first.iter().map(mismatch).collect(),
+    });
+    Checks {
+        unsent: tally.unsent,
+        unfinished: tally.unfinished,
+        lateness_ns: tally.lateness.as_ref().map(|lateness| LatencyNs::of(lateness.histogram())),
+        verified,
+    }
+}
+
+fn mismatch(found: &crate::measure::Mismatch) -> Mismatch {
+    let (first, last) = (found.expected.start(), found.expected.end());
+    let expected =
+        if first == last { format!("generation {first}") } else { format!("generation {first} to {last}") };
+    Mismatch { image: found.image, offset: found.offset.get(), expected, found: found.found.to_string() }
+}
+
+/// What makes a trial a failed one.
+fn failures(jobs: &[Job], tallies: &[Tally]) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    for (job, tally) in jobs.iter().zip(tallies) {
+        let prefix = if job.name.is_empty() { String::new() } else { format!("job {}: ", job.name) };
+        if let Some(failure) = &tally.failure {
+            let text = format!("{prefix}{} I/Os failed; the first: {failure}", tally.errors());
+            problems.push(problem("io_error", text));
+        }
+        if let Some(first) = tally.checks.first.first() {
+            let text = format!("{prefix}{} units did not hold what was written; the first: {first}", tally.checks.mismatched);
+            problems.push(problem("verify_mismatch", text));
+        }
+    }
+    problems
+}
+
+/// What a reader of a valid trial should know.
+fn remarks(jobs: &[Job], tallies: &[Tally]) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    for (job, tally) in jobs.iter().zip(tallies) {
+        let prefix = if job.name.is_empty() { String::new() } else { format!("job {}: ", job.name) };
+        if tally.unsent > 0 {
+            let text = format!(
+                "{prefix}{} I/Os were due and not sent when the time was over: the target does not keep up with the rate",
+                tally.unsent
+            );
+            problems.push(problem("unsent", text));
+        }
+        let busy = tally.cpu.total().as_secs_f64() / (tally.elapsed.as_secs_f64() * f64::from(job.numjobs));
+        if busy > 0.95 {
+            let text = format!("{prefix}the load thread was busy all the time: cephmark itself may be the limit; raise numjobs");
+            problems.push(problem("load_thread_busy", text));
+        }
+        if tally.ios() == 0 {
+            problems.push(problem("no_io", format!("{prefix}no I/O completed within the measured time; raise runtime")));
+        }
+    }
+    problems
+}
+
+fn effective_option(option: &Effective) -> (String, EffectiveOption) {
+    let source = match option.origin {
+        Origin::Default => OptionSource::Default,
+        Origin::Client => OptionSource::Client,
+        Origin::Pool => OptionSource::Pool,
+        Origin::Image => OptionSource::Image,
+    };
+    (option.name.clone(), EffectiveOption { value: option.value.clone(), source })
+}
+
+fn option<'a>(effective: &'a [Effective], name: &str) -> Option<&'a str> {
+    effective.iter().find(|option| option.name == name).map(|option| option.value.as_str())
+}
+
+/// Whether a write was on the OSDs once it was acknowledged: not so under a cache that may hold dirty data.
+fn durable_on_ack(effective: &[Effective]) -> bool {
+    option(effective, "rbd_cache") != Some("true")
+        || option(effective, "rbd_cache_policy") == Some("writethrough")
+        || option(effective, "rbd_cache_max_dirty") == Some("0")
+}
+
+fn conditions(setting: &Setting<'_>, outcome: &Outcome) -> BTreeMap<String, String> {
+    let mut conditions = BTreeMap::new();
+    let mut say = |key: &str, value: String| conditions.insert(key.to_owned(), value);
+    say("images", setting.arm.images().to_string());
+    match &setting.arm.subject {
+        Subject::Null(_) => {
+            say("client", "null".to_owned());
+        }
+        Subject::Managed(managed) => {
+            say("client", "librbd".to_owned());
+            say("prefill", managed.prefill.to_string());
+        }
+        Subject::Existing(_) => {
+            say("client", "librbd".to_owned());
+        }
+    }
+    if let Some(look) = &outcome.look {
+        say("image_size", look.size.to_string());
+        say("object_size", look.object_size.to_string());
+        say("features", look.features.to_string());
+        say("stripe", format!("{}x{}", look.stripe_unit, look.stripe_count));
+    }
+    for (key, name) in [("messenger_mode", "ms_client_mode"), ("read_from_replica", "rbd_read_from_replica_policy")] {
+        if let Some(value) = option(&outcome.effective, name) {
+            say(key, value.to_owned());
+        }
+    }
+    conditions
+}
+
+/// Bytes written and made durable, over measured time plus drain.
+fn effective_rate(outcome: &Outcome) -> Option<f64> {
+    let written: u64 = outcome.tallies.iter().filter_map(|tally| Some(tally.figures(Op::Write)?.bytes.get())).sum();
+    let seconds = (measured(&outcome.tallies) + outcome.drain).as_secs_f64();
+    (written > 0 && seconds > 0.0).then(|| written as f64 / seconds)
+}
+
+fn cpu(usage: &CpuUsage, idle: Option<&CpuUsage>, ios: u64) -> Cpu {
+    let microseconds = |time: Duration| time.as_secs_f64() * 1e6;
+    Cpu {
+        process_user_s: usage.process.user.as_secs_f64(),
+        process_system_s: usage.process.system.as_secs_f64(),
+        host_busy_s: usage.host_busy.map(|busy| busy.as_secs_f64()),
+        us_per_io: usage.process_per_io(ios).map(microseconds),
+        host_us_per_io: idle.and_then(|idle| usage.host_per_io(ios, idle)).map(microseconds),
+    }
+}
+
+fn series(jobs: &[Job], seconds: &[Vec<Second>]) -> Vec<SeriesPoint> {
+    let mut points = Vec::new();
+    for (job, seconds) in jobs.iter().zip(seconds) {
+        for second in seconds {
+            let length = second.length.as_secs_f64();
+            for (op, interval) in Op::ALL.into_iter().zip(&second.ops) {
+                let Some(interval) = interval else { continue };
+                points.push(SeriesPoint {
+                    t_s: (second.at + second.length).as_secs_f64(),
+                    job: job.name.clone(),
+                    op: op.name().to_owned(),
+                    iops: interval.ios as f64 / length,
+                    bytes_per_s: interval.bytes as f64 / length,
+                    mean_ns: Some(interval.mean.as_nanos() as f64),
+                    p99_ns: Some(interval.p99.as_nanos() as u64),
+                    max_ns: Some(interval.max.as_nanos() as u64),
+                });
+            }
+        }
+    }
+    points.sort_by(|a, b| a.t_s.total_cmp(&b.t_s));
+    points
+}
+
+/// How much each counter grew; what did not move is left out.
+fn counters_between([before, after]: &[BTreeMap<String, Value>; 2]) -> Counters {
+    let mut grown = Counters::new();
+    for (logger, values) in after {
+        let Value::Object(values) = values else { continue };
+        let earlier = before.get(logger);
+        let moved = values.iter().filter_map(|(name, value)| {
+            let change = change(earlier.and_then(|logger| logger.get(name)), value)?;
+            Some((name.clone(), change))
+        });
+        let moved: BTreeMap<_, _> = moved.collect();
+        if !moved.is_empty() {
+            grown.insert(logger.clone(), moved);
+        }
+    }
+    grown
+}
+
+fn change(before: Option<&Value>, after: &Value) -> Option<Value> {
+    match after {
+        Value::Number(now) => number_change(before.and_then(Value::as_number), now).map(Value::Number),
+        Value::Object(parts) => {
+            // `avgtime` is no sum: the mean over the window follows from the other two.
+            let parts = parts.iter().filter(|(part, _)| *part == "avgcount" || *part == "sum");
+            let moved: Map<_, _> = parts
+                .filter_map(|(part, now)| Some((part.clone(), change(before.and_then(|b| b.get(part)), now)?)))
+                .collect();
+            (!moved.is_empty()).then_some(Value::Object(moved))
+        }
+        _ => None,
+    }
+}
+
+fn number_change(before: Option<&Number>, after: &Number) -> Option<Number> {
+    let moved = match (before.map_or(Some(0), Number::as_u64), after.as_u64()) {
+        (Some(before), Some(after)) => Number::from(after.saturating_sub(before)),
+        _ => Number::from_f64(after.as_f64()? - before.and_then(Number::as_f64).unwrap_or(0.0))?,
+    };
+    (moved.as_f64() != Some(0.0)).then_some(moved)
+}

@@ -1,0 +1,67 @@
+//! A window of load with what goes on around it: progress every second, the halt on a signal, CPU time.
+
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use tokio::time::{interval, sleep_until};
+use tokio_util::sync::CancellationToken;
+
+use super::Error;
+use super::events::{Events, Phase};
+use crate::load::Window;
+use crate::measure::{CpuMeter, CpuUsage, Tally};
+use crate::plan::RunSpec;
+use crate::target::Session;
+
+/// How long load threads have to be ready before a window starts.
+const HEAD_START: Duration = Duration::from_millis(20);
+
+/// Where windows of load are driven.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Stage<'a> {
+    /// How trials are run.
+    pub(super) run: &'a RunSpec,
+    /// Where progress goes.
+    pub(super) events: &'a Events,
+    /// Cancelled by a signal.
+    pub(super) cancel: &'a CancellationToken,
+}
+
+impl Stage<'_> {
+    /// Drives all threads of a session through one window: a tally for each job, and the CPU time up to its stop.
+    pub(super) async fn drive(
+        &self,
+        session: &mut Session,
+        phase: Phase,
+        length: Duration,
+    ) -> Result<(Vec<Tally>, CpuUsage), Error> {
+        let start = Instant::now() + HEAD_START;
+        let window = Window {
+            start,
+            stop: start + length,
+            measured: phase != Phase::Ramp,
+            stall: self.run.stall,
+            on_error: self.run.on_error,
+        };
+        self.events.phase(phase, length);
+        let (halt, lives) = (session.halt(), session.lives().to_vec());
+        let running = session.run(window);
+        tokio::pin!(running);
+        let mut ticks = interval(Duration::from_secs(1));
+        ticks.tick().await;
+        let (mut halted, mut cpu) = (false, None);
+        let meter = CpuMeter::start();
+        let tallies = loop {
+            tokio::select! {
+                tallies = &mut running => break tallies?,
+                () = sleep_until(window.stop.into()), if cpu.is_none() => cpu = Some(meter.read()),
+                _ = ticks.tick() => self.events.tick(&lives),
+                () = self.cancel.cancelled(), if !halted => {
+                    halted = true;
+                    halt.store(true, Ordering::Relaxed);
+                }
+            }
+        };
+        if halted { Err(Error::Interrupted) } else { Ok((tallies, cpu.unwrap_or_else(|| meter.read()))) }
+    }
+}

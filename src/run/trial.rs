@@ -1,0 +1,123 @@
+//! One trial: clients opened afresh, ramp, clean caches, the measured window, the flush, everything read back.
+
+use std::sync::Arc;
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use tokio_util::sync::CancellationToken;
+
+use super::events::{Events, Phase};
+use super::stage::Stage;
+use super::{Error, record};
+use crate::ceph::ImageInfo;
+use crate::load::{Ledger, Live};
+use serde_json::Value;
+
+use crate::measure::{CpuUsage, PeakMemory, Second, Tally};
+use crate::plan::{Arm, ClusterSpec, Job, RunSpec, WorkloadPlan};
+use crate::result::{Timestamp, Trial};
+use crate::target::{Clients, Effective, ImageSet, Session};
+use crate::units::Bytes;
+
+/// What a trial needs to know.
+#[derive(Debug)]
+pub struct Setting<'a> {
+    /// The cluster.
+    pub cluster: &'a ClusterSpec,
+    /// How trials are run.
+    pub run: &'a RunSpec,
+    /// The arm.
+    pub arm: &'a Arm,
+    /// The workload.
+    pub workload: &'a WorkloadPlan,
+    /// The jobs, fitted to the arm's images.
+    pub jobs: Vec<Job>,
+    /// The arm's images; none for the null target.
+    pub images: Option<&'a ImageSet>,
+    /// The book of what was written, if any job on the arm verifies.
+    pub ledger: Option<Arc<Ledger>>,
+    /// What the host's processors do by themselves; none where Ceph daemons share the host.
+    pub idle: Option<&'a CpuUsage>,
+    /// Where progress goes.
+    pub events: &'a Events,
+    /// Cancelled by a signal.
+    pub cancel: &'a CancellationToken,
+}
+
+/// What a trial gave, before it is written down.
+#[derive(Debug)]
+pub struct Outcome {
+    /// A tally for each job.
+    pub tallies: Vec<Tally>,
+    /// The seconds of each job.
+    pub series: Vec<Vec<Second>>,
+    /// CPU time of the measured window.
+    pub cpu: CpuUsage,
+    /// Peak resident memory.
+    pub peak_memory: Bytes,
+    /// How long the flush at the end took.
+    pub drain: Duration,
+    /// Options in effect.
+    pub effective: Vec<Effective>,
+    /// Performance counters before and after the window.
+    pub counters: [BTreeMap<String, Value>; 2],
+    /// What the images look like; none for the null target.
+    pub look: Option<ImageInfo>,
+}
+
+/// Runs one trial to its record. A trial whose load failed is a record too; an error is what ends the run.
+///
+/// # Errors
+/// Of setting up; [`Error::Target`] with exit code 5 if the cluster is stuck; [`Error::Interrupted`].
+pub async fn run(setting: Setting<'_>, repeat: u32, attempt: u32) -> Result<Trial, Error> {
+    let clients = open(&setting).await?;
+    let (effective, look) = match &clients {
+        Some(clients) => {
+            (clients.effective(setting.arm, setting.cancel).await?, Some(clients.look(setting.cancel).await?))
+        }
+        None => (Vec::new(), None),
+    };
+    let mut problems = record::overrides(&setting, &effective)?;
+    let mut session =
+        Session::start(setting.arm, clients, setting.jobs.clone(), setting.ledger.clone())?;
+    let started = Timestamp::now();
+    let measured = measure(&setting, &mut session).await;
+    if let Err(error) = &measured
+        && let Some(clients) = session.clients()
+        && let Some(waiting) = clients.requests_in_flight().await
+    {
+        setting.events.message(format!("{error}; {waiting}"));
+    }
+    let ended = session.end().await;
+    let outcome = Outcome { effective, look, ..measured? };
+    if let Err(error) = ended {
+        problems.push(record::problem("close_failed", format!("closing after the trial failed: {error}")));
+    }
+    Ok(record::trial(&setting, repeat, attempt, started, &outcome, problems))
+}
+
+async fn open(setting: &Setting<'_>) -> Result<Option<Clients>, Error> {
+    let Some(images) = setting.images else { return Ok(None) };
+    setting.events.phase(Phase::Open, Duration::ZERO);
+    let threads = setting.workload.threads() as usize;
+    Ok(Some(Clients::open(setting.cluster, setting.arm, images, threads, setting.cancel).await?))
+}
+
+/// Ramp, flush, measured window, flush; the counters on both sides of it.
+async fn measure(setting: &Setting<'_>, session: &mut Session) -> Result<Outcome, Error> {
+    let stage = Stage { run: setting.run, events: setting.events, cancel: setting.cancel };
+    let WorkloadPlan { ramp_time, runtime, .. } = *setting.workload;
+    if ramp_time > Duration::ZERO {
+        stage.drive(session, Phase::Ramp, ramp_time).await?;
+        session.flush(setting.run.stall).await?;
+    }
+    let before = session.counters().await?;
+    let peak = PeakMemory::reset();
+    let lives: Vec<Arc<Live>> = session.lives().to_vec();
+    let (tallies, cpu) = stage.drive(session, Phase::Measure, runtime).await?;
+    let series = lives.iter().map(|live| live.take_series()).collect();
+    setting.events.phase(Phase::Drain, Duration::ZERO);
+    let drain = session.flush(setting.run.stall).await?;
+    let counters = [before, session.counters().await?];
+    Ok(Outcome { tallies, series, cpu, peak_memory: peak.read(), drain, effective: Vec::new(), counters, look: None })
+}

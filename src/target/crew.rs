@@ -1,0 +1,138 @@
+//! The load threads of an arm: one driver each, told window by window what to do.
+//!
+//! The type of the lane ends here: a thread is monomorphic over its lane, and what stands above talks to every crew
+//! alike, through two channels per thread.
+
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+
+use super::Error;
+use crate::clock::Monotonic;
+use crate::lane::Lane;
+use crate::load::{Common, Driver, Window, prepare_thread};
+use crate::measure::Tally;
+use crate::plan::Job;
+
+/// How much longer than its window and its stall limit a thread may take before it counts as stuck in a call.
+const GRACE: Duration = Duration::from_secs(10);
+
+/// The load threads of one arm.
+#[derive(Debug)]
+pub struct Crew {
+    members: Vec<Member>,
+}
+
+#[derive(Debug)]
+struct Member {
+    job: usize,
+    windows: UnboundedSender<Window>,
+    tallies: UnboundedReceiver<Result<Tally, Error>>,
+    thread: JoinHandle<()>,
+}
+
+impl Crew {
+    /// Starts a thread for each of the `numjobs` of each job; `lane` makes the lane of the thread with that number,
+    /// counted over all jobs.
+    ///
+    /// # Errors
+    /// [`Error::Thread`] if the system gives no thread.
+    pub fn start<L: Lane>(
+        jobs: &[Job],
+        commons: &[Common],
+        mut lane: impl FnMut(usize, &Job) -> Box<dyn FnOnce() -> L + Send>,
+    ) -> Result<Self, Error> {
+        let mut members = Vec::new();
+        for (index, (job, common)) in jobs.iter().zip(commons).enumerate() {
+            for number in 0..job.numjobs {
+                let make_lane = lane(members.len(), job);
+                let seat = Seat { job: job.clone(), number, common: common.clone() };
+                members.push(Member::start(index, seat, make_lane)?);
+            }
+        }
+        Ok(Self { members })
+    }
+
+    /// Runs one window on all threads, and gives the tally of each job once all of them are back.
+    ///
+    /// # Errors
+    /// The first error of a thread; [`Error::LoadThreadStuck`] if one does not come back in time.
+    pub async fn run(&mut self, window: Window, jobs: usize) -> Result<Vec<Tally>, Error> {
+        for member in &self.members {
+            // A thread that is gone shows below, where its tally is missing.
+            let _ = member.windows.send(window);
+        }
+        let limit = window.stop.saturating_duration_since(Instant::now()) + window.stall * 2 + GRACE;
+        let deadline = tokio::time::Instant::now() + limit;
+        let mut tallies: Vec<Option<Tally>> = (0..jobs).map(|_| None).collect();
+        let mut failure = None;
+        for member in &mut self.members {
+            let answer = tokio::time::timeout_at(deadline, member.tallies.recv());
+            match answer.await.map_err(|_| Error::LoadThreadStuck { limit })? {
+                Some(Ok(tally)) => match &mut tallies[member.job] {
+                    Some(whole) => whole.merge(tally),
+                    empty => *empty = Some(tally),
+                },
+                Some(Err(error)) => failure = failure.or(Some(error)),
+                None => failure = failure.or(Some(Error::LoadThreadDied)),
+            }
+        }
+        match failure {
+            Some(error) => Err(error),
+            None => Ok(tallies.into_iter().flatten().collect()),
+        }
+    }
+
+    /// Ends the threads, which drain and drop their lanes. Blocks for as long as the slowest of them takes.
+    pub fn end(self) {
+        let threads: Vec<_> = self.members.into_iter().map(|member| member.thread).collect();
+        for thread in threads {
+            // A panic of the thread was reported as a missing tally already.
+            let _ = thread.join();
+        }
+    }
+}
+
+/// What a load thread works with.
+struct Seat {
+    job: Job,
+    number: u32,
+    common: Common,
+}
+
+impl Member {
+    fn start<L: Lane>(
+        job: usize,
+        seat: Seat,
+        make_lane: Box<dyn FnOnce() -> L + Send>,
+    ) -> Result<Self, Error> {
+        let (windows, orders) = unbounded_channel();
+        let (answers, tallies) = unbounded_channel();
+        let thread = thread::Builder::new()
+            .name("load".to_owned())
+            .spawn(move || work(&seat, make_lane, orders, &answers))
+            .map_err(Error::Thread)?;
+        Ok(Self { job, windows, tallies, thread })
+    }
+}
+
+/// The life of a load thread. Its lane is made on it, for a lane wakes the thread that made it.
+fn work<L: Lane>(
+    seat: &Seat,
+    make_lane: Box<dyn FnOnce() -> L + Send>,
+    mut orders: UnboundedReceiver<Window>,
+    answers: &UnboundedSender<Result<Tally, Error>>,
+) {
+    if let Err(error) = prepare_thread(&seat.job) {
+        let _ = answers.send(Err(error.into()));
+        return;
+    }
+    let mut driver = Driver::new(make_lane(), Monotonic, &seat.job, seat.number, seat.common.clone());
+    while let Some(window) = orders.blocking_recv() {
+        let tally = driver.run(&window).map_err(Error::from);
+        if answers.send(tally).is_err() {
+            break;
+        }
+    }
+}

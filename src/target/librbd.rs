@@ -1,0 +1,249 @@
+//! RBD images through librbd: connections with the arm's options, images opened over them, what is in effect.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+
+use crate::ceph::{self, Cluster, Config, Image, ImageInfo, Role, View, within};
+use super::effective::{self, Effective};
+use crate::plan::{Arm, ClientOption, ClusterSpec, ExistingImage, Sharing};
+
+/// The images of an arm, and whether they are opened to be written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ImageSet {
+    /// The pool.
+    pub pool: String,
+    /// The namespace within it, if it is not the default one.
+    pub namespace: Option<String>,
+    /// The images' names.
+    pub names: Vec<String>,
+    /// The snapshot to open instead of the head.
+    pub snapshot: Option<String>,
+    /// Open them to be written.
+    pub writable: bool,
+}
+
+impl ImageSet {
+    /// An image that exists, to be read.
+    #[must_use]
+    pub fn existing(existing: &ExistingImage) -> Self {
+        Self {
+            pool: existing.pool.clone(),
+            namespace: (!existing.namespace.is_empty()).then(|| existing.namespace.clone()),
+            names: vec![existing.image.clone()],
+            snapshot: existing.snapshot.clone(),
+            writable: false,
+        }
+    }
+
+    fn view(&self) -> View<'_> {
+        match (&self.snapshot, self.writable) {
+            (Some(snapshot), _) => View::Snapshot(snapshot),
+            (None, true) => View::Write,
+            (None, false) => View::Read,
+        }
+    }
+}
+
+/// The clients of one arm: its connections, and for each load thread the images that it uses.
+#[derive(Debug)]
+pub struct Clients {
+    clusters: Vec<Cluster>,
+    images: Vec<Arc<[Image]>>,
+    writable: bool,
+    limit: Duration,
+}
+
+impl Clients {
+    /// Connects and opens everything for `threads` load threads. The first flush of each image ends librbd's writing
+    /// through, so that caches work from the first I/O on.
+    ///
+    /// # Errors
+    /// Of any of the calls; of the first that does not return within the cluster's timeout.
+    pub async fn open(
+        spec: &ClusterSpec,
+        arm: &Arm,
+        set: &ImageSet,
+        threads: usize,
+        cancel: &CancellationToken,
+    ) -> Result<Self, ceph::Error> {
+        let connections = if arm.connections == Sharing::PerJob { threads } else { 1 };
+        let handles = if arm.handles == Sharing::PerJob { threads } else { 1 };
+        let limit = opening_limit(spec.timeout, set.names.len());
+        let mut clusters = Vec::new();
+        for _ in 0..connections {
+            clusters.push(connect(spec, &arm.options, cancel).await?);
+        }
+        let mut images = Vec::new();
+        for handle in 0..handles {
+            let (cluster, set) = (clusters[handle % connections].clone(), set.clone());
+            images.push(within("opening images", limit, cancel, move || open_images(&cluster, &set)).await?);
+        }
+        let images = (0..threads).map(|thread| Arc::clone(&images[thread % handles])).collect();
+        Ok(Self { clusters, images, writable: set.writable, limit })
+    }
+
+    /// The images that a load thread uses.
+    #[must_use]
+    pub fn images_of(&self, thread: usize) -> Arc<[Image]> {
+        Arc::clone(&self.images[thread])
+    }
+
+    /// The first image, from which what all have in common is read.
+    #[must_use]
+    pub fn first_image(&self) -> &Image {
+        &self.images[0][0]
+    }
+
+    /// The first connection.
+    #[must_use]
+    pub fn first_cluster(&self) -> &Cluster {
+        &self.clusters[0]
+    }
+
+    /// The options in effect.
+    ///
+    /// # Errors
+    /// Of reading them back.
+    pub async fn effective(&self, arm: &Arm, cancel: &CancellationToken) -> Result<Vec<Effective>, ceph::Error> {
+        let (cluster, image) = (self.first_cluster().clone(), self.first_image().clone());
+        let asked: Vec<String> = arm.options.iter().map(|option| option.name.clone()).collect();
+        within("reading options back", self.limit, cancel, move || effective::read(&cluster, &image, &asked)).await
+    }
+
+    /// What the first image looks like; all of an arm's images are alike.
+    ///
+    /// # Errors
+    /// Of asking.
+    pub async fn look(&self, cancel: &CancellationToken) -> Result<ImageInfo, ceph::Error> {
+        let image = self.first_image().clone();
+        within("looking at the image", self.limit, cancel, move || image.info()).await
+    }
+
+    /// Makes durable what the clients still hold; nothing to do for images that are only read. Not interruptible: data
+    /// that was acknowledged is at stake.
+    ///
+    /// # Errors
+    /// Of the flush; [`ceph::Error::Stuck`] after `limit`.
+    pub async fn flush(&self, limit: Duration) -> Result<(), ceph::Error> {
+        if !self.writable {
+            return Ok(());
+        }
+        let images = self.distinct_images();
+        within("flushing the client's cache", limit, &CancellationToken::new(), move || {
+            images.iter().try_for_each(Image::flush)
+        })
+        .await
+    }
+
+    /// Performance counters by logger, of all connections: only those of images, of their caches and of the
+    /// connection's operations.
+    ///
+    /// # Errors
+    /// If the client's own admin socket does not answer.
+    pub async fn counters(&self) -> Result<BTreeMap<String, Value>, ceph::Error> {
+        let mut found = BTreeMap::new();
+        for (number, cluster) in self.clusters.iter().enumerate() {
+            let Some(socket) = cluster.admin_socket().cloned() else { continue };
+            let never = CancellationToken::new();
+            let dump = within("reading performance counters", self.limit, &never, move || socket.perf_dump());
+            let Value::Object(loggers) = dump.await? else { continue };
+            for (logger, values) in loggers {
+                if ["librbd-", "objectcacher-librbd-", "objecter"].iter().any(|kind| logger.starts_with(kind)) {
+                    let name = if number == 0 { logger } else { format!("{logger}#{number}") };
+                    found.insert(name, values);
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    /// The operations that the first connection waits for, in words, for the report of a hang.
+    pub async fn requests_in_flight(&self) -> Option<String> {
+        let socket = self.first_cluster().admin_socket().cloned()?;
+        let limit = Duration::from_secs(2);
+        let never = CancellationToken::new();
+        let reply = within("asking for requests", limit, &never, move || socket.requests_in_flight());
+        let reply = reply.await.ok()?;
+        let ops = reply.get("ops")?.as_array()?;
+        let oldest = ops.first()?;
+        let osd = oldest.get("osd").map_or_else(|| "?".to_owned(), ToString::to_string);
+        Some(format!("{} operations wait, the first on osd.{osd}", ops.len()))
+    }
+
+    fn distinct_images(&self) -> Vec<Image> {
+        let mut seen: Vec<&Arc<[Image]>> = Vec::new();
+        for images in &self.images {
+            if !seen.iter().any(|known| Arc::ptr_eq(known, images)) {
+                seen.push(images);
+            }
+        }
+        seen.into_iter().flat_map(|images| images.iter().cloned()).collect()
+    }
+
+    /// Closes every image and disconnects. Lanes that still hold images must be gone.
+    ///
+    /// # Errors
+    /// Of the first call that fails; the others are made all the same.
+    pub async fn close(self) -> Result<(), ceph::Error> {
+        let distinct = self.distinct_images();
+        let Self { clusters, images, limit, .. } = self;
+        drop(images);
+        within("closing images", limit, &CancellationToken::new(), move || {
+            let mut outcome = Ok(());
+            for image in distinct {
+                outcome = outcome.and(image.close());
+            }
+            for cluster in clusters {
+                outcome = outcome.and(cluster.close());
+            }
+            outcome
+        })
+        .await
+    }
+}
+
+/// Connects for load, with the options of an arm.
+///
+/// # Errors
+/// Of setting an option or of connecting.
+pub async fn connect(
+    spec: &ClusterSpec,
+    options: &[ClientOption],
+    cancel: &CancellationToken,
+) -> Result<Cluster, ceph::Error> {
+    let (spec, options) = (spec.clone(), options.to_vec());
+    let limit = spec.timeout + CONNECT_GRACE;
+    within("connecting to the cluster", limit, cancel, move || {
+        let mut config = Config::new(spec.conf.as_deref(), &spec.user, spec.timeout, Role::Load)?;
+        for option in &options {
+            config.set(&option.name, &option.value)?;
+        }
+        config.connect()
+    })
+    .await
+}
+
+/// What connecting takes beside waiting for the monitors: reading files, starting threads, name services.
+pub(super) const CONNECT_GRACE: Duration = Duration::from_secs(3);
+
+/// Opening takes a few round trips an image.
+fn opening_limit(timeout: Duration, images: usize) -> Duration {
+    timeout + Duration::from_millis(100) * u32::try_from(images).unwrap_or(u32::MAX)
+}
+
+fn open_images(cluster: &Cluster, set: &ImageSet) -> Result<Arc<[Image]>, ceph::Error> {
+    let pool = cluster.pool(&set.pool, set.namespace.as_deref())?;
+    let mut images = Vec::with_capacity(set.names.len());
+    for name in &set.names {
+        let image = pool.image(name, set.view())?;
+        if set.writable {
+            image.flush()?;
+        }
+        images.push(image);
+    }
+    Ok(images.into())
+}

@@ -1,0 +1,132 @@
+//! One arm held open for load: its clients and its load threads.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use super::Error;
+use super::crew::Crew;
+use super::librbd::Clients;
+use crate::ceph;
+use crate::lane::{LibrbdLane, NullLane};
+use crate::load::{Common, Ledger, Live, Window};
+use crate::measure::Tally;
+use crate::plan::{Arm, Job};
+
+/// One arm held open for load.
+#[derive(Debug)]
+pub struct Session {
+    crew: Crew,
+    clients: Option<Clients>,
+    jobs: Vec<Job>,
+    lives: Vec<Arc<Live>>,
+    halt: Arc<AtomicBool>,
+}
+
+impl Session {
+    /// Starts the load threads of an arm over its open clients, which the null target has none of.
+    ///
+    /// # Errors
+    /// [`Error::Thread`] if the system gives no thread.
+    pub fn start(
+        arm: &Arm,
+        clients: Option<Clients>,
+        jobs: Vec<Job>,
+        ledger: Option<Arc<Ledger>>,
+    ) -> Result<Self, Error> {
+        let halt = Arc::new(AtomicBool::new(false));
+        let lives: Vec<_> = jobs.iter().map(|job| Arc::new(Live::new(job.numjobs))).collect();
+        let common = |live: &Arc<Live>| Common {
+            images: arm.images(),
+            ledger: ledger.clone(),
+            live: Arc::clone(live),
+            halt: Arc::clone(&halt),
+        };
+        let commons: Vec<_> = lives.iter().map(common).collect();
+        // The one place where an arm becomes a lane; all below is monomorphic.
+        let crew = match &clients {
+            None => Crew::start(&jobs, &commons, |_, job| {
+                let depth = job.iodepth;
+                Box::new(move || NullLane::new(depth))
+            }),
+            Some(clients) => Crew::start(&jobs, &commons, |thread, job| {
+                let (images, depth) = (clients.images_of(thread), job.iodepth);
+                Box::new(move || LibrbdLane::new(images, depth))
+            }),
+        }?;
+        Ok(Self { crew, clients, jobs, lives, halt })
+    }
+
+    /// The jobs, in the order of the tallies.
+    #[must_use]
+    pub fn jobs(&self) -> &[Job] {
+        &self.jobs
+    }
+
+    /// The running figures of each job.
+    #[must_use]
+    pub fn lives(&self) -> &[Arc<Live>] {
+        &self.lives
+    }
+
+    /// Set to true it makes every thread stop sending, drain, and come back with what it has.
+    #[must_use]
+    pub fn halt(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.halt)
+    }
+
+    /// The clients; none for the null target.
+    #[must_use]
+    pub fn clients(&self) -> Option<&Clients> {
+        self.clients.as_ref()
+    }
+
+    /// Runs one window on all threads; a tally for each job.
+    ///
+    /// # Errors
+    /// Of the first thread that fails.
+    pub async fn run(&mut self, window: Window) -> Result<Vec<Tally>, Error> {
+        self.crew.run(window, self.jobs.len()).await
+    }
+
+    /// Makes durable what the clients hold, and tells how long that took.
+    ///
+    /// # Errors
+    /// Of the flush, or [`ceph::Error::Stuck`] after `limit`.
+    pub async fn flush(&self, limit: Duration) -> Result<Duration, ceph::Error> {
+        let begin = Instant::now();
+        if let Some(clients) = &self.clients {
+            clients.flush(limit).await?;
+        }
+        Ok(begin.elapsed())
+    }
+
+    /// The clients' performance counters.
+    ///
+    /// # Errors
+    /// If a client does not answer.
+    pub async fn counters(&self) -> Result<BTreeMap<String, Value>, ceph::Error> {
+        match &self.clients {
+            Some(clients) => clients.counters().await,
+            None => Ok(BTreeMap::new()),
+        }
+    }
+
+    /// Ends the load threads, closes and disconnects. After a stalled window this takes up to the lanes' and the
+    /// connection's deadlines, and leaves behind what never came back.
+    ///
+    /// # Errors
+    /// Of closing.
+    pub async fn end(self) -> Result<(), Error> {
+        let Self { crew, clients, .. } = self;
+        // A thread that panicked has said so; there is nothing to add.
+        let _ = tokio::task::spawn_blocking(move || crew.end()).await;
+        match clients {
+            Some(clients) => Ok(clients.close().await?),
+            None => Ok(()),
+        }
+    }
+}
