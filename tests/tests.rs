@@ -1,1 +1,5 @@
 //! The integration tests of cephmark, a module for each behaviour.
+
+mod ceph;
+mod fixture;
+mod librbd_lane;

@@ -11,12 +11,14 @@ use nix::errno::Errno;
 
 use super::inbox::{Inbox, Slot};
 use super::{Done, Io, Lane, LaneError, Op};
-use crate::ceph::{Image, Notify, Request, say};
+use crate::ceph::{Error, Image, Notify, Request, say};
+use crate::units::Bytes;
 
 /// One queue of I/O over open images.
 #[derive(Debug)]
 pub struct LibrbdLane {
     images: Arc<[Image]>,
+    sizes: Box<[Bytes]>,
     inbox: Inbox,
     /// The I/Os that librbd has, by slot.
     flying: Box<[Option<Io>]>,
@@ -34,15 +36,19 @@ unsafe impl Notify for Slot {
 
 impl LibrbdLane {
     /// A lane over these images, for I/Os with slots below `depth`.
-    #[must_use]
-    pub fn new(images: Arc<[Image]>, depth: u32) -> Self {
-        Self {
+    ///
+    /// # Errors
+    /// [`Error::Failed`] if the size of an image can't be told.
+    pub fn new(images: Arc<[Image]>, depth: u32) -> Result<Self, Error> {
+        let sizes = images.iter().map(Image::size).collect::<Result<_, _>>()?;
+        Ok(Self {
             images,
+            sizes,
             inbox: Inbox::new(depth),
             flying: (0..depth).map(|_| None).collect(),
             in_flight: 0,
             drain: Duration::from_secs(30),
-        }
+        })
     }
 
     fn submit(&self, io: &Io) -> Result<(), Errno> {
@@ -59,6 +65,22 @@ impl LibrbdLane {
         // SAFETY: the buffer holds `len` bytes, checked above. It stays with its I/O in `flying`, untouched, until the
         // slot is taken; a lane that goes before leaks it, as well as the inbox with the slot and the open images.
         unsafe { image.submit(request, io.offset, len, self.inbox.slot(io.slot)) }
+    }
+
+    /// What librbd returned, as bytes done.
+    fn outcome(&self, io: &Io, result: i64) -> Result<u32, Errno> {
+        if result < 0 {
+            return Err(Errno::from_raw(i32::try_from(-result).unwrap_or(i32::MAX)));
+        }
+        match io.op {
+            Op::Read => Ok(u32::try_from(result).unwrap_or(io.len)),
+            // librbd clips what goes over the end of the image, and returns 0 all the same.
+            Op::Write | Op::Trim | Op::WriteZeroes => {
+                let left = self.sizes[io.image as usize].get().saturating_sub(io.offset);
+                Ok(u32::try_from(left).unwrap_or(u32::MAX).min(io.len))
+            }
+            Op::Sync | Op::DataSync => Ok(io.len),
+        }
     }
 
     /// Waits for what is in flight, until the deadline.
@@ -110,7 +132,7 @@ impl Lane for LibrbdLane {
         for (slot, result) in self.inbox.take(until) {
             let Some(io) = self.flying[slot as usize].take() else { continue };
             self.in_flight -= 1;
-            let result = outcome(&io, result);
+            let result = self.outcome(&io, result);
             done(Done { io, result });
         }
         Ok(())
@@ -131,16 +153,5 @@ impl Drop for LibrbdLane {
         if self.in_flight > 0 {
             self.abandon();
         }
-    }
-}
-
-/// What librbd returned, as bytes: it counts them for reads only.
-fn outcome(io: &Io, result: i64) -> Result<u32, Errno> {
-    if result < 0 {
-        return Err(Errno::from_raw(i32::try_from(-result).unwrap_or(i32::MAX)));
-    }
-    match io.op {
-        Op::Read => Ok(u32::try_from(result).unwrap_or(io.len)),
-        _ => Ok(io.len),
     }
 }

@@ -1,0 +1,293 @@
+//! The librbd lane against a real cluster.
+
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use cephmark::ceph::{Config, Error, Image, Layout, Pool, Role, View};
+use cephmark::lane::{Buffer, Done, Io, Lane, LibrbdLane, Op};
+use cephmark::units::Bytes;
+use nix::errno::Errno;
+
+use crate::fixture::{self, Scratch, StoppedOsd};
+
+const MIB: u64 = 1 << 20;
+const BLOCK: u32 = 4096;
+const LONG: Duration = Duration::from_secs(60);
+
+fn io(slot: u32, image: u32, op: Op, offset: u64, fill: u8) -> Io {
+    let mut buffer = Buffer::zeroed(BLOCK as usize);
+    buffer.fill(fill);
+    Io { slot, image, op, offset, len: BLOCK, buffer }
+}
+
+/// Waits for `count` I/Os to come back.
+fn collect(lane: &mut LibrbdLane, count: usize) -> Vec<Done> {
+    let (mut dones, until) = (Vec::new(), Instant::now() + LONG);
+    while dones.len() < count {
+        assert!(Instant::now() < until, "{} of {count} I/Os came back", dones.len());
+        lane.reap(until, |done| dones.push(done)).expect("the inbox does not fail");
+    }
+    dones
+}
+
+fn once(lane: &mut LibrbdLane, io: Io) -> Done {
+    lane.push(io);
+    collect(lane, 1).remove(0)
+}
+
+fn lane_of(images: impl IntoIterator<Item = Image>, depth: u32) -> LibrbdLane {
+    LibrbdLane::new(images.into_iter().collect::<Arc<[Image]>>(), depth).expect("open images")
+}
+
+fn threads() -> usize {
+    std::fs::read_dir("/proc/self/task").expect("proc").count()
+}
+
+/// A pool over a connection that is set up as for a measurement.
+fn load_pool() -> Pool {
+    load_pool_within(LONG)
+}
+
+fn load_pool_within(timeout: Duration) -> Pool {
+    let conf = fixture::conf();
+    let mut config = Config::new(Some(&conf), "client.admin", timeout, Role::Load).expect("a conf");
+    config.set("rbd_cache", "false").expect("a known option");
+    config.connect().expect("a lab cluster that runs").pool(fixture::POOL, None).expect("the pool")
+}
+
+/// Makes the cluster forget a client that can't let go of its images any more.
+fn blocklist(pool: &Pool) {
+    let address = pool.cluster().addresses().expect("an address");
+    fixture::tool("ceph", &["osd", "blocklist", "add", &address, "60"]);
+}
+
+#[test]
+fn what_is_written_is_read_back_until_it_is_discarded_or_zeroed() {
+    let _calm = fixture::calm();
+    let scratch = Scratch::of_size(&load_pool(), 16 * MIB);
+    let mut lane = lane_of([scratch.open(View::Write)], 4);
+    for (op, offset) in
+        [(Op::Write, 0), (Op::Write, 4096), (Op::Write, 8 * MIB), (Op::Sync, 0), (Op::DataSync, 0)]
+    {
+        assert_eq!(once(&mut lane, io(0, 0, op, offset, 0xa5)).result, Ok(BLOCK), "{op:?}");
+    }
+    let read = |lane: &mut LibrbdLane, offset| {
+        let done = once(lane, io(1, 0, Op::Read, offset, 0xff));
+        assert_eq!(done.result, Ok(BLOCK));
+        assert!(done.io.buffer.iter().all(|byte| *byte == done.io.buffer[0]));
+        done.io.buffer[0]
+    };
+    assert_eq!((read(&mut lane, 0), read(&mut lane, 4096), read(&mut lane, 8 * MIB)), (0xa5, 0xa5, 0xa5));
+    assert_eq!(read(&mut lane, 8192), 0, "never written");
+    assert_eq!(once(&mut lane, io(0, 0, Op::WriteZeroes, 4096, 0)).result, Ok(BLOCK));
+    let mut whole_object = io(0, 0, Op::Trim, 8 * MIB, 0);
+    whole_object.len = 4 << 20;
+    assert_eq!(once(&mut lane, whole_object).result, Ok(4 << 20));
+    assert_eq!((read(&mut lane, 0), read(&mut lane, 4096), read(&mut lane, 8 * MIB)), (0xa5, 0, 0));
+}
+
+#[test]
+fn an_io_beyond_the_end_comes_back_with_its_errno() {
+    let _calm = fixture::calm();
+    let scratch = Scratch::of_size(&load_pool(), MIB);
+    let mut lane = lane_of([scratch.open(View::Write)], 1);
+    for op in [Op::Read, Op::Write, Op::Trim, Op::WriteZeroes] {
+        assert_eq!(once(&mut lane, io(0, 0, op, 2 * MIB, 0)).result, Err(Errno::EINVAL), "{op:?}");
+    }
+    let mut too_long = io(0, 0, Op::Read, 0, 0);
+    too_long.len += 1;
+    assert_eq!(once(&mut lane, too_long).result, Err(Errno::EINVAL), "more than the buffer holds");
+    assert_eq!(
+        once(&mut lane, io(0, 7, Op::Read, 0, 0)).result,
+        Err(Errno::ENODEV),
+        "there is no such image"
+    );
+    assert_eq!(lane.in_flight(), 0);
+}
+
+#[test]
+fn an_io_over_the_end_of_the_image_is_never_taken_for_whole() {
+    let _calm = fixture::calm();
+    let scratch = Scratch::of_size(&load_pool(), MIB);
+    let mut lane = lane_of([scratch.open(View::Write)], 1);
+    for op in [Op::Read, Op::Write, Op::Trim, Op::WriteZeroes] {
+        assert_eq!(once(&mut lane, io(0, 0, op, MIB - 1024, 0)).result, Ok(1024), "{op:?}");
+    }
+}
+
+#[test]
+fn a_write_to_an_image_open_to_read_comes_back_with_erofs() {
+    let _calm = fixture::calm();
+    let scratch = Scratch::of_size(&load_pool(), MIB);
+    let mut lane = lane_of([scratch.open(View::Read)], 1);
+    assert_eq!(once(&mut lane, io(0, 0, Op::Write, 0, 1)).result, Err(Errno::EROFS));
+    assert_eq!(once(&mut lane, io(0, 0, Op::Read, 0, 1)).result, Ok(BLOCK));
+}
+
+#[test]
+fn every_io_comes_back_once_at_full_depth() {
+    const DEPTH: u32 = 32;
+    let _calm = fixture::calm();
+    let scratch = Scratch::of_size(&load_pool(), 16 * MIB);
+    let mut lane = lane_of([scratch.open(View::Write)], DEPTH);
+    for slot in 0..DEPTH {
+        lane.push(io(slot, 0, Op::Write, u64::from(slot * BLOCK), 1));
+    }
+    assert_eq!(lane.in_flight(), DEPTH);
+    let mut seen = vec![0; DEPTH as usize];
+    while seen.iter().sum::<i32>() < 2000 {
+        for mut done in collect(&mut lane, 1) {
+            assert_eq!(done.result, Ok(BLOCK));
+            seen[done.io.slot as usize] += 1;
+            done.io.op = if done.io.op == Op::Write { Op::Read } else { Op::Write };
+            lane.push(done.io);
+        }
+    }
+    assert_eq!(collect(&mut lane, DEPTH as usize).len(), DEPTH as usize);
+    assert_eq!(lane.in_flight(), 0);
+}
+
+#[test]
+fn looking_does_not_wait_and_waiting_ends_on_time() {
+    let _calm = fixture::calm();
+    let scratch = Scratch::of_size(&load_pool(), MIB);
+    let mut lane = lane_of([scratch.open(View::Write)], 1);
+    let begin = Instant::now();
+    lane.reap(begin, |_| panic!("nothing was pushed")).expect("the inbox does not fail");
+    assert!(begin.elapsed() < Duration::from_millis(10));
+    let until = begin + Duration::from_millis(50);
+    lane.reap(until, |_| panic!("nothing was pushed")).expect("the inbox does not fail");
+    assert!(Instant::now() >= until);
+}
+
+#[test]
+fn dropping_a_lane_waits_for_what_is_in_flight() {
+    let _calm = fixture::calm();
+    let scratch = Scratch::of_size(&load_pool(), 16 * MIB);
+    let image = scratch.open(View::Write);
+    let mut lane = lane_of([image.clone()], 8);
+    for slot in 0..8 {
+        lane.push(io(slot, 0, Op::Write, u64::from(slot) * MIB, 0x77));
+    }
+    drop(lane);
+    let mut lane = lane_of([image], 1);
+    for slot in 0..8 {
+        assert_eq!(once(&mut lane, io(0, 0, Op::Read, slot * MIB, 0)).io.buffer[0], 0x77);
+    }
+}
+
+#[test]
+fn a_thousand_images_share_one_lane_and_no_thread_is_added_for_them() {
+    const IMAGES: u32 = 1000;
+    const MAKERS: u32 = 8;
+    let _alone = fixture::alone();
+    let pool = load_pool();
+    let features = "layering".parse().expect("a known feature");
+    let layout = Layout { size: Bytes(MIB), features: Some(features), ..Layout::default() };
+    let make = || (0..IMAGES / MAKERS).map(|_| Scratch::new(&pool, &layout)).collect::<Vec<_>>();
+    let mut shares: Vec<Vec<Scratch>> = thread::scope(|scope| {
+        let makers: Vec<_> = (0..MAKERS).map(|_| scope.spawn(make)).collect();
+        makers.into_iter().map(|maker| maker.join().expect("new images")).collect()
+    });
+    let mut images = vec![shares[0][0].open(View::Write)];
+    let threads_with_one = threads();
+    images.extend(shares.iter().flatten().skip(1).map(|image| image.open(View::Write)));
+    write_each_once(&mut lane_of(images, 64), IMAGES);
+    assert_eq!(threads(), threads_with_one);
+    thread::scope(|scope| {
+        for share in shares.drain(..) {
+            scope.spawn(|| drop(share));
+        }
+    });
+}
+
+fn write_each_once(lane: &mut LibrbdLane, images: u32) {
+    let mut next = 0..images;
+    for (slot, image) in (0..64).zip(&mut next) {
+        lane.push(io(slot, image, Op::Write, 0, 1));
+    }
+    let mut written = vec![false; images as usize];
+    while written.iter().any(|done| !done) {
+        for mut done in collect(lane, 1) {
+            assert_eq!(done.result, Ok(BLOCK));
+            assert!(!std::mem::replace(&mut written[done.io.image as usize], true), "written once");
+            if let Some(image) = next.next() {
+                done.io.image = image;
+                lane.push(done.io);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_stopped_osd_does_not_hold_up_dropping_the_lane() {
+    let _alone = fixture::alone();
+    let scratch = Scratch::of_size(&fixture::pool(Role::Admin), 16 * MIB);
+    let pool = load_pool();
+    let mut lane = lane_of([pool.image(&scratch.name, View::Write).expect("the image")], 4);
+    lane.set_drain_deadline(Duration::from_secs(1));
+    assert_eq!(once(&mut lane, io(0, 0, Op::Write, 0, 1)).result, Ok(BLOCK));
+    let stopped = StoppedOsd::stop(0);
+    for slot in 0..4 {
+        lane.push(io(slot, 0, Op::Read, u64::from(slot) * MIB, 1));
+    }
+    let begin = Instant::now();
+    lane.reap(begin + Duration::from_millis(200), |done| panic!("{done:?}"))
+        .expect("the inbox does not fail");
+    assert_eq!(lane.in_flight(), 4);
+    let begin = Instant::now();
+    drop(lane);
+    let took = begin.elapsed();
+    assert!(took >= Duration::from_secs(1) && took < Duration::from_secs(2), "{took:?}");
+    drop(stopped);
+    // The callbacks of what was left behind come now, to memory that must still be there; once they came, the same
+    // connection serves a new lane.
+    let mut again = lane_of([pool.image(&scratch.name, View::Read).expect("the image")], 1);
+    assert_eq!(once(&mut again, io(0, 0, Op::Read, 0, 0)).io.buffer[0], 1);
+    blocklist(&pool);
+}
+
+#[test]
+fn a_stopped_osd_does_not_hold_up_closing_an_image() {
+    let _alone = fixture::alone();
+    let scratch = Scratch::of_size(&fixture::pool(Role::Admin), 16 * MIB);
+    let image =
+        load_pool_within(Duration::from_secs(2)).image(&scratch.name, View::Write).expect("the image");
+    let stopped = StoppedOsd::stop(0);
+    let begin = Instant::now();
+    let error = image.close().expect_err("its watch can't be removed");
+    assert!(matches!(error, Error::Stuck { .. }), "{error}");
+    assert!(begin.elapsed() < Duration::from_secs(4), "{:?}", begin.elapsed());
+    drop(stopped);
+    // The thread that was left behind closes it now.
+    let until = Instant::now() + LONG;
+    while !scratch.open(View::Read).watchers().expect("a list").is_empty() {
+        assert!(Instant::now() < until, "still open");
+        thread::sleep(Duration::from_millis(50));
+    }
+}
+
+#[test]
+fn a_blocklisted_client_gets_every_io_back_with_eshutdown() {
+    let _calm = fixture::calm();
+    let scratch = Scratch::of_size(&fixture::pool(Role::Admin), 16 * MIB);
+    let pool = load_pool();
+    let image = pool.image(&scratch.name, View::Write).expect("the image");
+    let mut lane = lane_of([image.clone()], 8);
+    assert_eq!(once(&mut lane, io(0, 0, Op::Write, 0, 1)).result, Ok(BLOCK));
+    blocklist(&pool);
+    // The client hears of it with the next map of the OSDs.
+    let until = Instant::now() + LONG;
+    while once(&mut lane, io(0, 0, Op::Write, 0, 1)).result.is_ok() {
+        assert!(Instant::now() < until, "still served");
+    }
+    for slot in 0..8 {
+        lane.push(io(slot, 0, Op::Read, 0, 1));
+    }
+    assert!(collect(&mut lane, 8).iter().all(|done| done.result == Err(Errno::ESHUTDOWN)));
+    drop(lane);
+    let error = image.flush().expect_err("blocklisted").to_string();
+    assert!(error.contains("the cluster blocklisted this client"), "{error}");
+    image.close().expect("librbd hides it");
+}
