@@ -225,7 +225,7 @@ mod tests {
     fn a_library_without_the_functions_is_called_too_old() {
         // SAFETY: as in `rbd`; librados has none of librbd's functions, so nothing is ever called.
         let result = Library::Rados.load(|library| unsafe { Rbd::from_library(library) });
-        let text = result.err().expect("librados is not librbd").to_string();
+        let text = result.expect_err("librados is not librbd").to_string();
         assert!(text.contains("undefined symbol: rbd_"), "{text}");
         assert!(text.contains("of Ceph 16 or newer"), "{text}");
     }
