@@ -3,3 +3,5 @@
 mod ceph;
 mod fixture;
 mod librbd_lane;
+mod lab;
+mod support;

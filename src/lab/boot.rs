@@ -8,6 +8,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use nix::unistd::Pid;
+
 use super::conf::{self, Conf};
 use super::daemon::Daemon;
 use super::home::{self, Home, Record};
@@ -25,7 +27,7 @@ pub(super) struct Boot<'a> {
     watcher: &'a Watcher<'a>,
     began: Instant,
     /// Daemons that must not die any more.
-    started: Mutex<Vec<Process>>,
+    started: Mutex<Vec<(DaemonName, Pid)>>,
     /// Set once a step failed: the others are to end too.
     failed: AtomicBool,
 }
@@ -140,10 +142,8 @@ impl<'a> Boot<'a> {
     }
 
     fn init_pools(&self) -> Result<(), Error> {
-        let conf = self.home.conf();
         self.spec.pools.iter().try_for_each(|pool| {
-            let arguments = ["-c", &conf.to_string_lossy(), "pool", "init", pool];
-            Program::Rbd.run(&arguments, &|| self.go_on()).map(drop)
+            super::command(Program::Rbd, self.home, &["pool", "init", pool], &|| self.go_on()).map(drop)
         })
     }
 
@@ -170,14 +170,17 @@ impl<'a> Boot<'a> {
     }
 
     fn ceph(&self, arguments: &[&str]) -> Result<String, Error> {
-        super::ceph(self.home, arguments, &|| self.go_on())
+        super::command(Program::Ceph, self.home, arguments, &|| self.go_on())
     }
 
     fn start(&self, name: DaemonName) -> Result<(), Error> {
         let daemon = Daemon::new(self.home, name);
         daemon.launch(&|| self.go_on())?;
         let process = daemon.process().ok_or_else(|| daemon.failed("ended right after its start"))?;
-        self.started.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).push(process);
+        self.started
+            .lock()
+            .unwrap_or_else(|poisoned| poisoned.into_inner())
+            .push((daemon.name().clone(), process.pid));
         Ok(())
     }
 
@@ -188,8 +191,8 @@ impl<'a> Boot<'a> {
         }
         let started = self.started.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         let conf = self.home.conf();
-        if let Some(dead) = started.iter().find(|process| Process::of(process.pid, &conf).is_none()) {
-            return Err(Daemon::new(self.home, dead.daemon.clone()).failed("died"));
+        if let Some((dead, _)) = started.iter().find(|(_, pid)| Process::of(*pid, &conf).is_none()) {
+            return Err(Daemon::new(self.home, dead.clone()).failed("died"));
         }
         if self.began.elapsed() > self.spec.timeout {
             return Err(self.not_ready(&Lack::Monitor));

@@ -9,6 +9,7 @@ use nix::sys::signal::Signal;
 
 use super::daemon::{Daemon, DaemonName, State};
 use super::home::{Home, Record};
+use super::program::Program;
 use super::ready::{ClusterStatus, Lack};
 use super::{Error, Watcher, process};
 
@@ -92,7 +93,7 @@ impl Cluster {
         }
         let until = Instant::now() + ANSWER_PATIENCE;
         let go_on = || if Instant::now() < until { Ok(()) } else { Err(Error::Interrupted) };
-        let answer = super::ceph(&self.home, &["status", "-f", "json"], &go_on).ok();
+        let answer = super::command(Program::Ceph, &self.home, &["status", "-f", "json"], &go_on).ok();
         match answer.and_then(|text| serde_json::from_str::<ClusterStatus>(&text).ok()) {
             Some(status) => status.lack(&self.record),
             None => Some(Lack::Monitor),
@@ -126,7 +127,7 @@ impl Cluster {
         // A daemon that is just going to the background appears under a new number: look until none is left.
         while let Some(last) = self.kill_all() {
             if Instant::now() > until {
-                return Err(Error::Unkillable { daemon: last.daemon.to_string(), pid: last.pid.as_raw() });
+                return Err(Error::Unkillable { process: last.role.to_string(), pid: last.pid.as_raw() });
             }
             thread::sleep(Duration::from_millis(10));
         }
@@ -135,7 +136,7 @@ impl Cluster {
 
     fn kill_all(&self) -> Option<process::Process> {
         let conf = self.home.conf();
-        let processes = process::daemons(&conf);
+        let processes = process::all(&conf);
         for process in &processes {
             process.signal(Signal::SIGKILL, &conf);
         }

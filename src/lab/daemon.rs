@@ -10,7 +10,7 @@ use nix::sys::signal::Signal;
 
 use super::error::Tail;
 use super::home::Home;
-use super::process::{self, Process};
+use super::process::{self, Process, Role};
 use super::program::{GoOn, Program};
 use super::{Error, LabSpec};
 
@@ -228,7 +228,8 @@ impl<'a> Daemon<'a> {
     }
 
     pub(super) fn process(&self) -> Option<Process> {
-        process::daemons(&self.home.conf()).into_iter().find(|process| process.daemon == self.name)
+        let role = Role::Daemon(self.name.clone());
+        process::all(&self.home.conf()).into_iter().find(|process| process.role == role)
     }
 
     pub(super) fn log_tail(&self) -> Tail {

@@ -136,12 +136,12 @@ pub enum Error {
     },
     /// A process that even SIGKILL does not end.
     #[error(
-        "{daemon} (process {pid}) does not end: it hangs in the kernel; try `cephmark lab down` again later"
+        "{process} (process {pid}) does not end: it hangs in the kernel; try `cephmark lab down` again later"
     )]
     Unkillable {
-        /// Its name.
-        daemon: String,
-        /// Its process.
+        /// What it is.
+        process: String,
+        /// Its number.
         pid: i32,
     },
     /// The caller asked to stop.

@@ -1,0 +1,12 @@
+//! What several tests need: cephmark itself, and one cluster for all of them.
+
+pub(crate) mod cluster;
+
+use std::process::Command;
+
+/// The program under test.
+pub(crate) fn cephmark(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_cephmark"));
+    command.args(arguments).env_remove("CEPH_CONF").env_remove("CEPH_ARGS");
+    command
+}
