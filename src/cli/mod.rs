@@ -2,3 +2,6 @@
 
 pub mod lab;
 mod signals;
+//! The commands, one a file.
+
+pub mod report;

@@ -1,5 +1,7 @@
 //! The report on a terminal or in a text file.
 
+use std::io::IsTerminal;
+
 use super::document::{Block, Detail, document};
 use super::palette::{Palette, Tone};
 use crate::result::ResultFile;
@@ -13,6 +15,26 @@ pub struct Layout {
     pub palette: Palette,
     /// Whether single trials are shown.
     pub detail: Detail,
+}
+
+/// Columns where there is no terminal: wide enough for a table of one baseline to stay in one piece.
+const FILE_WIDTH: usize = 120;
+
+impl Layout {
+    /// As standard output shows it best.
+    #[must_use]
+    pub fn of_stdout(detail: Detail) -> Self {
+        // Without a terminal there is no width.
+        let width = comfy_table::Table::new().width();
+        let width = width.map_or(FILE_WIDTH, usize::from);
+        Self { width, palette: Palette::of_terminal(std::io::stdout().is_terminal()), detail }
+    }
+
+    /// As it should be in a file.
+    #[must_use]
+    pub const fn of_file(detail: Detail) -> Self {
+        Self { width: FILE_WIDTH, palette: Palette::off(), detail }
+    }
 }
 
 /// The report of `result`.

@@ -1,0 +1,137 @@
+//! `cephmark report`: a saved result in the format asked for.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+use crate::exit::Exit;
+use crate::report::{Detail, Layout, csv, json, markdown, text};
+use crate::result::{LoadError, ResultFile};
+
+/// Shows a result.
+#[derive(Args, Clone, Debug)]
+pub struct ReportArgs {
+    /// A result.json, or the directory it is in
+    result: PathBuf,
+    /// What to make of it
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+    /// Where to write it, instead of standard output
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Show every single trial, even of a run with repeats (text and markdown)
+    #[arg(long)]
+    trials: bool,
+}
+
+/// A format of reports.
+#[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
+enum Format {
+    /// Tables for a terminal
+    Text,
+    /// One row for each trial, job and operation
+    Csv,
+    /// To paste into an issue or a wiki
+    Markdown,
+    /// The result itself
+    Json,
+}
+
+/// A report that could not be made.
+#[derive(Debug, thiserror::Error)]
+pub enum ReportError {
+    /// The result can't be read.
+    #[error(transparent)]
+    Load(#[from] LoadError),
+    /// The report can't be written.
+    #[error("can't write {}: {source}; choose another file with -o", path.display())]
+    Write {
+        /// Where to.
+        path: PathBuf,
+        /// Why not.
+        source: io::Error,
+    },
+}
+
+impl ReportError {
+    /// The exit code.
+    #[must_use]
+    pub const fn exit(&self) -> Exit {
+        Exit::Usage
+    }
+}
+
+/// Writes the report.
+///
+/// # Errors
+/// [`ReportError`] if the result can't be read or the report can't be written.
+pub fn run(args: &ReportArgs) -> Result<(), ReportError> {
+    let result = ResultFile::load(&args.result)?;
+    let detail = if args.trials { Detail::Trials } else { Detail::Unrepeated };
+    let report = match (args.format, &args.output) {
+        (Format::Text, None) => text(&result, Layout::of_stdout(detail)),
+        (Format::Text, Some(_)) => text(&result, Layout::of_file(detail)),
+        (Format::Csv, _) => csv(&result),
+        (Format::Markdown, _) => markdown(&result, detail),
+        (Format::Json, _) => json(&result),
+    };
+    let failed = |path: PathBuf| move |source| ReportError::Write { path, source };
+    match &args.output {
+        Some(path) => fs::write(path, report).map_err(failed(path.clone())),
+        None => print(&report).map_err(failed("standard output".into())),
+    }
+}
+
+/// Prints a report; a reader that has seen enough, such as `head`, is no error.
+///
+/// # Errors
+/// Whatever else is wrong with standard output.
+pub fn print(report: &str) -> io::Result<()> {
+    match io::stdout().write_all(report.as_bytes()) {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+    use crate::result::Timestamp;
+
+    #[derive(Parser)]
+    struct Cli {
+        #[command(flatten)]
+        report: ReportArgs,
+    }
+
+    fn report(arguments: &[&str]) -> Result<(), ReportError> {
+        let cli = Cli::parse_from([&["report"], arguments].concat());
+        run(&cli.report)
+    }
+
+    #[test]
+    fn each_format_is_written_where_asked() {
+        let directory = tempfile::tempdir().expect("there is room in /tmp");
+        let profile = serde_json::json!({"name": "sample"});
+        ResultFile::new(profile, Timestamp::now()).save(directory.path()).expect("it is writable");
+        let [result, output] = [directory.path().to_owned(), directory.path().join("report")];
+        for (format, start) in
+            [("text", "sample  cephmark"), ("csv", "run,"), ("markdown", "# sample"), ("json", "{")]
+        {
+            let paths = [result.to_str().expect("UTF-8"), "-o", output.to_str().expect("UTF-8")];
+            report(&[&paths[..], &["--format", format]].concat()).expect("it can be written");
+            assert!(fs::read_to_string(&output).expect("it was written").starts_with(start));
+        }
+    }
+
+    #[test]
+    fn a_missing_result_is_a_usage_error_that_names_it() {
+        let error = report(&["/nowhere/result.json"]).expect_err("there is no such file");
+        assert_eq!(error.exit(), Exit::Usage);
+        assert!(error.to_string().starts_with("can't read /nowhere/result.json: "));
+    }
+}
