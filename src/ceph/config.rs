@@ -38,12 +38,8 @@ impl Config {
     /// # Errors
     /// [`Error::Library`] without librados; [`Error::Failed`] if the file is missing or can't be parsed.
     pub fn new(conf: Option<&Path>, user: &str, timeout: Duration, role: Role) -> Result<Self, Error> {
-        let user = if user.contains('.') { user.to_owned() } else { format!("client.{user}") };
-        let mut config = Self { connection: Connection::new(user, timeout)?, conf: conf.map(Path::to_owned) };
-        // First, so that complaints about the file come to us and not to the terminal.
-        for (option, value) in [("err_to_stderr", "false"), ("log_to_stderr", "false"), ("log_file", "")] {
-            config.set(option, value)?;
-        }
+        let mut config = Self::bare(user, timeout)?;
+        config.conf = conf.map(Path::to_owned);
         config.read_file()?;
         let seconds = timeout.as_secs().max(1).to_string();
         config.set("client_mount_timeout", &seconds)?;
@@ -57,6 +53,22 @@ impl Config {
                 let template = config.connection.make_socket_directory()?.join("$pid.$cctid");
                 config.set("admin_socket", &template.to_string_lossy())?;
             }
+        }
+        Ok(config)
+    }
+
+    /// A connection that is never made, without a file: to try out options on.
+    ///
+    /// Implements: `rados_create2`.
+    ///
+    /// # Errors
+    /// [`Error::Library`] without librados.
+    pub fn bare(user: &str, timeout: Duration) -> Result<Self, Error> {
+        let user = if user.contains('.') { user.to_owned() } else { format!("client.{user}") };
+        let mut config = Self { connection: Connection::new(user, timeout)?, conf: None };
+        // Complaints come to us as errors, and not to the terminal.
+        for (option, value) in [("err_to_stderr", "false"), ("log_to_stderr", "false"), ("log_file", "")] {
+            config.set(option, value)?;
         }
         Ok(config)
     }

@@ -22,6 +22,7 @@ mod options;
 mod pool;
 mod snapshots;
 mod usage;
+mod version;
 
 pub use admin_socket::AdminSocket;
 pub use aio::{Notify, Request};
@@ -39,3 +40,4 @@ pub use options::{ImageOption, Source, nearest, nearest_option};
 pub use pool::Pool;
 pub use snapshots::Snapshot;
 pub use usage::{ClusterUsage, PoolUsage};
+pub use version::librbd_version;

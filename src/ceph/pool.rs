@@ -8,7 +8,7 @@ use std::sync::Arc;
 use ceph_sys::rbd::rbd_image_spec_t;
 use nix::errno::Errno;
 
-use super::call::{Raw, c_text, check, listed, text};
+use super::call::{Raw, c_text, check, grown, listed, split_nul, text};
 use super::{Cluster, Error, Image, Layout, View};
 
 /// A pool with a namespace, opened by [`Cluster::pool`]. Clones share it.

@@ -1,7 +1,105 @@
-//! The command line: one file for each subcommand.
+//! The command line: a file for each subcommand.
 
+pub mod check;
+pub mod clean;
+mod failure;
 pub mod lab;
-mod signals;
-//! The commands, one a file.
-
+mod live;
 pub mod report;
+pub mod run;
+pub mod schema;
+mod signals;
+
+use std::io::{self, Write};
+
+use clap::{Args, Parser, Subcommand};
+
+pub use failure::Failure;
+
+use crate::exit::Exit;
+
+const EXAMPLES: &str = "\
+Examples:
+  cephmark run --lab configs/quickstart.yaml        a first benchmark, on a throwaway cluster of this host
+  cephmark check configs/rbd-4k.yaml                what a run would do, and what it takes
+  cephmark report results/rbd-4k                    an old run's figures
+
+Exit codes: 0 every planned trial is valid; 2 profile or usage; 3 cluster or target set-up; 4 I/O errors, a failed
+verification or a trial that stayed invalid; 5 stuck cluster; 130 interrupted.";
+
+const VERSION: &str = concat!(
+    env!("CARGO_PKG_VERSION"),
+    " (",
+    env!("CEPHMARK_COMMIT"),
+    ", ",
+    env!("CEPHMARK_BUILD_DATE"),
+    ")"
+);
+
+/// Benchmark a Ceph cluster the way its real clients use it.
+#[derive(Debug, Parser)]
+#[command(name = "cephmark", version = VERSION, after_help = EXAMPLES)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// The subcommands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Run the trials of a profile and report them.
+    Run(run::RunArgs),
+    /// Check a profile and show what a run would do.
+    Check(check::CheckArgs),
+    /// Report an earlier run.
+    Report(report::ReportArgs),
+    /// Start, use and take down a throwaway cluster on this host.
+    Lab(lab::LabArgs),
+    /// Remove what killed runs left behind.
+    Clean(clean::CleanArgs),
+    /// Print the JSON Schema of a file format.
+    Schema(schema::SchemaArgs),
+}
+
+impl Command {
+    /// Carries it out.
+    ///
+    /// # Errors
+    /// [`Failure`] with the line to print and the exit code.
+    pub fn run(&self) -> Result<Exit, Failure> {
+        match self {
+            Self::Run(args) => run::run(args),
+            Self::Check(args) => check::run(args),
+            Self::Report(args) => Ok(report::run(args).map(|()| Exit::Success)?),
+            Self::Lab(args) => lab::run(args),
+            Self::Clean(args) => clean::run(args),
+            Self::Schema(args) => schema::run(args).map(|()| Exit::Success),
+        }
+    }
+}
+
+/// A profile, and what to change in it.
+#[derive(Debug, Args)]
+pub struct ProfileArgs {
+    /// Profile to use, a YAML file.
+    #[arg(value_name = "PROFILE")]
+    pub profile: std::path::PathBuf,
+    /// Set a key of the profile, such as run.runtime=60s; may be given several times.
+    #[arg(long, value_name = "PATH=VALUE")]
+    pub set: Vec<String>,
+}
+
+/// Prints to standard output. Whoever closes the pipe early, as `head` does, has seen enough.
+///
+/// # Errors
+/// [`Failure`] if it can't be written otherwise, such as to a full disk.
+pub fn print(text: &str) -> Result<(), Failure> {
+    let mut output = io::stdout().lock();
+    match output.write_all(text.as_bytes()).and_then(|()| output.flush()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            Err(Failure { exit: Exit::Usage, message: format!("standard output can't be written: {error}") })
+        }
+        _ => Ok(()),
+    }
+}

@@ -9,11 +9,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use super::supply::Supply;
-use super::{DriveError, Ledger, Live, OnError, Window};
+use super::{DriveError, Ledger, Live, Window};
 use crate::clock::Clock;
 use crate::lane::{Done, Io, Lane, Op};
 use crate::measure::{CpuTime, Failure, IoError, SeriesPen, Tally};
-use crate::plan::Job;
+use crate::plan::{Job, OnError};
 use crate::units::Bytes;
 
 /// How often a waiting loop looks whether it must halt.

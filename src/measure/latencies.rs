@@ -48,6 +48,12 @@ impl Latencies {
         self.counts.add(&other.counts).expect("all have the same bounds");
     }
 
+    /// The counts, in nanoseconds.
+    #[must_use]
+    pub const fn histogram(&self) -> &Histogram<u64> {
+        &self.counts
+    }
+
     /// How many latencies were recorded.
     #[must_use]
     pub fn len(&self) -> u64 {

@@ -89,6 +89,13 @@ pub struct ClientOption {
 }
 
 impl Arm {
+    /// A fault at one of its options.
+    #[must_use]
+    pub fn option_fault(&self, option: &ClientOption, message: impl Into<String>) -> Fault {
+        let path = Path::root().key("targets").key(&self.target).key("options").key(&option.key);
+        self.document.fault(&path, message)
+    }
+
     /// How many images the load is spread over.
     #[must_use]
     pub fn images(&self) -> u32 {

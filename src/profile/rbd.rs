@@ -83,3 +83,19 @@ pub enum Feature {
     /// A journal of all writes; needs exclusive-lock.
     Journaling,
 }
+
+impl Feature {
+    /// Its name, as `rbd` writes it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Layering => "layering",
+            Self::Striping => "striping",
+            Self::ExclusiveLock => "exclusive-lock",
+            Self::ObjectMap => "object-map",
+            Self::FastDiff => "fast-diff",
+            Self::DeepFlatten => "deep-flatten",
+            Self::Journaling => "journaling",
+        }
+    }
+}

@@ -5,10 +5,11 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
-use super::events::{Events, Phase};
+use super::events::{Event, Events, Phase};
 use super::id::RunId;
 use super::trial::{self, Setting};
-use super::{Error, preflight, record};
+use super::stage::Stage;
+use super::{Error, fill, preflight};
 use crate::ceph::Cluster;
 use crate::exit::Exit;
 use crate::load::Ledger;
@@ -76,18 +77,18 @@ impl<'a> Campaign<'a> {
         for arm in 0..self.arms.len() {
             self.create(arm).await?;
         }
-        for trial in &self.plan.trials {
-            self.repeat(trial).await?;
+        for (number, trial) in (1..).zip(&self.plan.trials) {
+            self.repeat(number, trial).await?;
         }
         Ok(())
     }
 
     /// One repeat: attempts until one is not invalid, or there are no retries left.
-    async fn repeat(&mut self, trial: &TrialPlan) -> Result<(), Error> {
+    async fn repeat(&mut self, number: usize, trial: &TrialPlan) -> Result<(), Error> {
         for attempt in 0..=self.plan.run.retries {
-            let record = self.attempt(trial, attempt).await?;
+            let record = self.attempt(number, trial, attempt).await?;
             let status = record.status;
-            self.events.trial_done(&record);
+            self.events.send(Event::TrialDone(Box::new(record.clone())));
             self.result.trials.push(record);
             self.save()?;
             if status != Status::Invalid {
@@ -97,7 +98,7 @@ impl<'a> Campaign<'a> {
         Ok(())
     }
 
-    async fn attempt(&mut self, trial: &TrialPlan, attempt: u32) -> Result<Trial, Error> {
+    async fn attempt(&mut self, number: usize, trial: &TrialPlan, attempt: u32) -> Result<Trial, Error> {
         if self.cancel.is_cancelled() {
             return Err(Error::Interrupted);
         }
@@ -110,7 +111,12 @@ impl<'a> Campaign<'a> {
         if let Some(images) = &mut prepared.images {
             images.writable = workload.changes_data() || matches!(arm.subject, Subject::Managed(_));
         }
-        self.events.trial(self.result.trials.len(), trial, arm, workload);
+        self.events.send(Event::Trial {
+            number,
+            planned: self.plan.trials.len(),
+            arm: arm.name.clone(),
+            workload: workload.title.clone(),
+        });
         trial::run(
             Setting {
                 cluster: &self.plan.cluster,
@@ -137,7 +143,7 @@ impl<'a> Campaign<'a> {
             Subject::Managed(managed) => {
                 self.events.phase(Phase::Create, Duration::ZERO);
                 prepared.created = true;
-                managed::create(admin, managed, &self.id.to_string(), &arm.name, prepared.names(), self.cancel).await?;
+                managed::create(admin, managed, &self.id.to_string(), prepared.names(), self.cancel).await?;
             }
             Subject::Existing(existing) => prepared.size = preflight::size_of(admin, existing, self.cancel).await?,
             Subject::Null(_) => {}
@@ -155,8 +161,9 @@ impl<'a> Campaign<'a> {
         if prepared.filled || !managed.prefill {
             return Ok(());
         }
-        let ledger = prepared.ledger.clone();
-        managed::fill(&self.plan.cluster, managed, images, ledger, self.plan.run.stall, self.events, self.cancel).await?;
+        let ledger = prepared.ledger.clone().zip(self.plan.verify_unit);
+        let stage = Stage { run: &self.plan.run, events: self.events, cancel: self.cancel };
+        fill::fill(stage, &self.plan.cluster, arm, managed, images, ledger).await?;
         prepared.filled = true;
         Ok(())
     }

@@ -48,7 +48,7 @@ pub(super) async fn describe(
         Ok(Cluster {
             fsid: admin.fsid()?,
             release: format!("{} {}", version.number, version.name),
-            client_release: ceph::client_release()?,
+            client_release: format!("librbd {}", ceph::librbd_version()?),
             health: health["status"].as_str().unwrap_or("unknown").to_owned(),
             osds: admin.osds()?.up,
             pools: pools

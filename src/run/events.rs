@@ -1,8 +1,13 @@
 //! What a run tells while it goes on.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::mpsc::UnboundedSender;
+
+use crate::load::Live;
+use crate::measure::Second;
+use crate::result::Trial;
 
 /// A part of a run that takes time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,7 +33,29 @@ pub enum Phase {
 pub enum Event {
     /// A phase began, which is to take this long, as far as that is known.
     Phase(Phase, Duration),
-    /// Message.
+    /// A trial begins.
+    Trial {
+        /// Which of the planned ones, from 1.
+        number: usize,
+        /// How many are planned.
+        planned: usize,
+        /// The arm's name.
+        arm: String,
+        /// The workload's title.
+        workload: String,
+    },
+    /// A second of load is over.
+    Tick {
+        /// I/Os per second.
+        iops: f64,
+        /// Bytes per second.
+        bytes_per_s: f64,
+        /// 99th percentile of the response time.
+        p99: Duration,
+    },
+    /// A trial is over.
+    TrialDone(Box<Trial>),
+    /// Something to read now.
     Message(String),
 }
 
@@ -60,6 +87,18 @@ impl Events {
     /// A phase began.
     pub fn phase(&self, phase: Phase, expected: Duration) {
         self.send(Event::Phase(phase, expected));
+    }
+
+    /// The last second of all jobs.
+    pub fn tick(&self, lives: &[Arc<Live>]) {
+        let seconds: Vec<_> = lives.iter().filter_map(|live| live.latest()).collect();
+        let sum = |of: fn(&Second) -> u64| -> f64 {
+            seconds.iter().map(|second| of(second) as f64 / second.length.as_secs_f64()).sum()
+        };
+        if !seconds.is_empty() {
+            let p99 = seconds.iter().map(Second::p99).max().unwrap_or_default();
+            self.send(Event::Tick { iops: sum(Second::ios), bytes_per_s: sum(Second::bytes), p99 });
+        }
     }
 
     /// Something the user should read now.

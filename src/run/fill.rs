@@ -23,12 +23,9 @@ pub(super) async fn fill(
     images: &ImageSet,
     ledger: Option<(Arc<Ledger>, Bytes)>,
 ) -> Result<(), Error> {
-    let arm = Arm {
-        options: Vec::new(),
-        handles: Sharing::Shared,
-        connections: Sharing::Shared,
-        ..arm.clone()
-    };
+    let mut arm = arm.clone();
+    arm.options.clear();
+    (arm.handles, arm.connections) = (Sharing::Shared, Sharing::Shared);
     let (ledger, unit) = ledger.unzip();
     let jobs = fill::jobs(managed.images, managed.size, unit, stage.run.seed);
     let clients = Clients::open(cluster, &arm, images, jobs.len(), stage.cancel).await?;

@@ -2,6 +2,7 @@
 
 mod campaign;
 mod clean;
+mod cluster;
 mod error;
 mod events;
 mod id;
@@ -23,7 +24,6 @@ pub use interrupt::listen;
 pub use preflight::{cluster as check_cluster, connect, needs_cluster, options as check_options};
 
 use crate::exit::Exit;
-use crate::measure;
 use crate::plan::{Order, Plan};
 use crate::result::{self, Problem, ResultDirectory, ResultFile, Timestamp};
 
@@ -46,7 +46,7 @@ pub async fn run(
         let cluster = connect(plan, cancel).await?;
         let notes = check_cluster(plan, &cluster, cancel).await?;
         result.notes.extend(notes.into_iter().map(|text| record::problem("existing_data", text)));
-        result.cluster = Some(preflight::describe(plan, &cluster, cancel).await?);
+        result.cluster = Some(cluster::describe(plan, &cluster, cancel).await?);
         admin = Some(cluster);
     }
     describe(plan, &mut result);
@@ -65,16 +65,6 @@ fn describe(plan: &Plan, result: &mut ResultFile) {
         Order::Sequential => result::Order::Sequential,
     };
     result.labels = plan.labels.iter().map(|(key, value)| (key.clone(), value.clone())).collect();
-    let host = measure::Host::of_this();
-    result.host = result::Host {
-        name: host.name,
-        kernel: host.kernel,
-        cpu_model: host.cpu_model,
-        cpus: host.cpus,
-        memory_bytes: host.memory.get(),
-        governor: host.governor,
-        allocator: host.allocator,
-    };
     let warnings = plan.warnings.iter().map(|fault| Problem { code: "plan".to_owned(), text: fault.to_string() });
     result.notes.extend(warnings);
 }

@@ -41,7 +41,7 @@ pub async fn connect(plan: &Plan, cancel: &CancellationToken) -> Result<Cluster,
 pub fn options(plan: &Plan) -> Result<(), Error> {
     for arm in plan.arms.iter().filter(|arm| !arm.options.is_empty()) {
         let spec = &plan.cluster;
-        let mut config = Config::unconnected(&spec.user, spec.timeout)?;
+        let mut config = Config::bare(&spec.user, spec.timeout)?;
         for option in &arm.options {
             config.set(&option.name, &option.value).map_err(|error| match error {
                 ceph::Error::UnknownOption { .. } | ceph::Error::BadValue { .. } => {

@@ -15,6 +15,7 @@ use crate::result::{
     Timestamp, Trial, Verified,
 };
 use crate::target::{self, Effective, Origin};
+use crate::units::Bytes;
 
 /// What the user should know of a trial.
 #[must_use]
@@ -86,7 +87,7 @@ fn figures_of_all_ops(_: &Job, tally: &Tally) -> BTreeMap<String, Figures> {
     let ops = Op::ALL.into_iter().filter_map(|op| Some((op, tally.figures(op)?)));
     ops.map(|(op, found)| {
         let (response, service) = (found.response.histogram(), found.service().histogram());
-        let figures = Figures::of(response, service, found.bytes, tally.elapsed);
+        let figures = Figures::of(response, service, Bytes(found.bytes), tally.elapsed);
         (op.name().to_owned(), Figures { errors: found.errors.clone(), ..figures })
     })
     .collect()
@@ -208,7 +209,7 @@ fn conditions(setting: &Setting<'_>, outcome: &Outcome) -> BTreeMap<String, Stri
 
 /// Bytes written and made durable, over measured time plus drain.
 fn effective_rate(outcome: &Outcome) -> Option<f64> {
-    let written: u64 = outcome.tallies.iter().filter_map(|tally| Some(tally.figures(Op::Write)?.bytes.get())).sum();
+    let written: u64 = outcome.tallies.iter().filter_map(|tally| Some(tally.figures(Op::Write)?.bytes)).sum();
     let seconds = (measured(&outcome.tallies) + outcome.drain).as_secs_f64();
     (written > 0 && seconds > 0.0).then(|| written as f64 / seconds)
 }

@@ -13,7 +13,7 @@ use crate::ceph::ImageInfo;
 use crate::load::{Ledger, Live};
 use serde_json::Value;
 
-use crate::measure::{CpuUsage, PeakMemory, Second, Tally};
+use crate::measure::{CpuUsage, Second, Tally};
 use crate::plan::{Arm, ClusterSpec, Job, RunSpec, WorkloadPlan};
 use crate::result::{Timestamp, Trial};
 use crate::target::{Clients, Effective, ImageSet, Session};
@@ -112,12 +112,11 @@ async fn measure(setting: &Setting<'_>, session: &mut Session) -> Result<Outcome
         session.flush(setting.run.stall).await?;
     }
     let before = session.counters().await?;
-    let peak = PeakMemory::reset();
     let lives: Vec<Arc<Live>> = session.lives().to_vec();
     let (tallies, cpu) = stage.drive(session, Phase::Measure, runtime).await?;
     let series = lives.iter().map(|live| live.take_series()).collect();
     setting.events.phase(Phase::Drain, Duration::ZERO);
     let drain = session.flush(setting.run.stall).await?;
     let counters = [before, session.counters().await?];
-    Ok(Outcome { tallies, series, cpu, peak_memory: peak.read(), drain, effective: Vec::new(), counters, look: None })
+    Ok(Outcome { tallies, series, cpu, peak_memory: Bytes(0), drain, effective: Vec::new(), counters, look: None })
 }

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use super::Error;
+use crate::ceph;
 use crate::clock::Monotonic;
 use crate::lane::Lane;
 use crate::load::{Common, Driver, Window, prepare_thread};
@@ -38,10 +39,10 @@ impl Crew {
     ///
     /// # Errors
     /// [`Error::Thread`] if the system gives no thread.
-    pub fn start<L: Lane>(
+    pub fn start<L: Lane + 'static>(
         jobs: &[Job],
         commons: &[Common],
-        mut lane: impl FnMut(usize, &Job) -> Box<dyn FnOnce() -> L + Send>,
+        mut lane: impl FnMut(usize, &Job) -> MakeLane<L>,
     ) -> Result<Self, Error> {
         let mut members = Vec::new();
         for (index, (job, common)) in jobs.iter().zip(commons).enumerate() {
@@ -94,6 +95,9 @@ impl Crew {
     }
 }
 
+/// Makes the lane of a load thread, on that thread.
+pub(super) type MakeLane<L> = Box<dyn FnOnce() -> Result<L, ceph::Error> + Send>;
+
 /// What a load thread works with.
 struct Seat {
     job: Job,
@@ -102,10 +106,10 @@ struct Seat {
 }
 
 impl Member {
-    fn start<L: Lane>(
+    fn start<L: Lane + 'static>(
         job: usize,
         seat: Seat,
-        make_lane: Box<dyn FnOnce() -> L + Send>,
+        make_lane: MakeLane<L>,
     ) -> Result<Self, Error> {
         let (windows, orders) = unbounded_channel();
         let (answers, tallies) = unbounded_channel();
@@ -120,15 +124,19 @@ impl Member {
 /// The life of a load thread. Its lane is made on it, for a lane wakes the thread that made it.
 fn work<L: Lane>(
     seat: &Seat,
-    make_lane: Box<dyn FnOnce() -> L + Send>,
+    make_lane: MakeLane<L>,
     mut orders: UnboundedReceiver<Window>,
     answers: &UnboundedSender<Result<Tally, Error>>,
 ) {
-    if let Err(error) = prepare_thread(&seat.job) {
-        let _ = answers.send(Err(error.into()));
-        return;
-    }
-    let mut driver = Driver::new(make_lane(), Monotonic, &seat.job, seat.number, seat.common.clone());
+    let lane = prepare_thread(&seat.job).map_err(Error::from).and_then(|()| Ok(make_lane()?));
+    let lane = match lane {
+        Ok(lane) => lane,
+        Err(error) => {
+            let _ = answers.send(Err(error));
+            return;
+        }
+    };
+    let mut driver = Driver::new(lane, Monotonic, &seat.job, seat.number, seat.common.clone());
     while let Some(window) = orders.blocking_recv() {
         let tally = driver.run(&window).map_err(Error::from);
         if answers.send(tally).is_err() {

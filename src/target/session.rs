@@ -50,7 +50,7 @@ impl Session {
         let crew = match &clients {
             None => Crew::start(&jobs, &commons, |_, job| {
                 let depth = job.iodepth;
-                Box::new(move || NullLane::new(depth))
+                Box::new(move || Ok(NullLane::new(depth)))
             }),
             Some(clients) => Crew::start(&jobs, &commons, |thread, job| {
                 let (images, depth) = (clients.images_of(thread), job.iodepth);

@@ -12,7 +12,19 @@ pub struct Bytes(pub u64);
 
 quantity!(Bytes, "a size such as 4096, 4k, 16KiB or 10GiB");
 
+const UNITS: [(&str, u32); 5] = [("PiB", 50), ("TiB", 40), ("GiB", 30), ("MiB", 20), ("KiB", 10)];
+
 impl Bytes {
+    /// To three digits in the largest unit that is not above it, for people: `1.25GiB`.
+    #[must_use]
+    pub fn rounded(self) -> String {
+        let found = UNITS.iter().find(|(_, shift)| self.0 >= 1 << shift);
+        let Some((unit, shift)) = found else { return self.0.to_string() };
+        let value = self.0 as f64 / (1_u64 << shift) as f64;
+        let decimals = if value < 10.0 { 2 } else { usize::from(value < 100.0) };
+        format!("{value:.decimals$}{unit}")
+    }
+
     /// The bare number, for C and for the kernel.
     #[must_use]
     pub const fn get(self) -> u64 {
@@ -39,7 +51,6 @@ impl FromStr for Bytes {
 
 impl fmt::Display for Bytes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        const UNITS: [(&str, u32); 5] = [("PiB", 50), ("TiB", 40), ("GiB", 30), ("MiB", 20), ("KiB", 10)];
         for (unit, shift) in UNITS {
             if self.0 >= 1 << shift && self.0.is_multiple_of(1 << shift) {
                 return write!(f, "{}{unit}", self.0 >> shift);
