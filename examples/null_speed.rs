@@ -18,8 +18,12 @@ fn main() {
     let seconds = std::env::args().nth(1).and_then(|text| text.parse().ok()).unwrap_or(3);
     for (rw, iodepth) in [(Rw::RandRead, 1), (Rw::RandRead, 32), (Rw::RandWrite, 32), (Rw::RandRw, 32)] {
         let job = job(rw, iodepth);
-        let common =
-            Common { images: 1, ledger: None, live: Arc::new(Live::new(1)), halt: Arc::new(AtomicBool::new(false)) };
+        let common = Common {
+            images: 1,
+            ledger: None,
+            live: Arc::new(Live::new(1)),
+            halt: Arc::new(AtomicBool::new(false)),
+        };
         let mut driver = Driver::new(NullLane::new(iodepth), Monotonic, &job, 0, common);
         let start = Instant::now();
         let window = Window {

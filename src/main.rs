@@ -2,25 +2,16 @@
 
 use std::process::ExitCode;
 
-use cephmark::cli::lab::{self, LabArgs};
-use clap::{Parser, Subcommand};
-
-#[derive(Parser)]
-#[command(version)]
-struct Cli {
-    #[command(subcommand)]
-    command: Command,
-}
-
-#[derive(Subcommand)]
-enum Command {
-    Lab(LabArgs),
-}
+use cephmark::ceph;
+use cephmark::cli::Cli;
+use clap::Parser;
 
 fn main() -> ExitCode {
-    let Command::Lab(args) = Cli::parse().command;
-    lab::run(args).unwrap_or_else(|error| {
-        eprintln!("cephmark: {error}");
-        error.exit().into()
-    })
+    let code = Cli::parse().command.run().unwrap_or_else(|failure| {
+        eprintln!("cephmark: {failure}");
+        failure.exit as u8
+    });
+    // A call that hangs in Ceph's libraries must not keep the process from ending, nor crash it on its way out.
+    ceph::leave_if_stuck(code);
+    code.into()
 }

@@ -2,6 +2,6 @@
 
 mod ceph;
 mod fixture;
-mod librbd_lane;
 mod lab;
+mod librbd_lane;
 mod support;

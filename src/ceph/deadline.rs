@@ -2,8 +2,10 @@
 //!
 //! Each such call runs on a thread of its own. When it does not return in time the thread is left behind, with all
 //! that it holds: waiting is bounded, and nothing is freed that Ceph still uses.
+#![expect(unsafe_code, reason = "ends the process")]
 
 use std::io::{self, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
@@ -12,6 +14,9 @@ use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
 use super::Error;
+
+/// Whether the thread of any call was left behind.
+static LEFT_BEHIND: AtomicBool = AtomicBool::new(false);
 
 /// Runs a blocking call, for at most `limit` and until `cancel`.
 ///
@@ -28,8 +33,8 @@ pub async fn within<T: Send + 'static>(
     start(what, move || drop(sender.send(call())))?;
     tokio::select! {
         result = receiver => result.unwrap_or_else(|_| Err(died(what))),
-        () = cancel.cancelled() => Err(Error::Interrupted { what: what.to_owned() }),
-        () = tokio::time::sleep(limit) => Err(Error::Stuck { what: what.to_owned(), limit }),
+        () = cancel.cancelled() => Err(left_behind(Error::Interrupted { what: what.to_owned() })),
+        () = tokio::time::sleep(limit) => Err(left_behind(Error::Stuck { what: what.to_owned(), limit })),
     }
 }
 
@@ -45,9 +50,21 @@ pub fn finish_within<T: Send + 'static>(
     let (sender, receiver) = mpsc::sync_channel(1);
     start(what, move || drop(sender.send(call())))?;
     receiver.recv_timeout(limit).unwrap_or_else(|error| match error {
-        mpsc::RecvTimeoutError::Timeout => Err(Error::Stuck { what: what.to_owned(), limit }),
+        mpsc::RecvTimeoutError::Timeout => Err(left_behind(Error::Stuck { what: what.to_owned(), limit })),
         mpsc::RecvTimeoutError::Disconnected => Err(died(what)),
     })
+}
+
+/// Ends the process at once if a call was left behind: the usual way out would take down what that call still uses.
+///
+/// Implements: `_exit`.
+pub fn leave_if_stuck(code: u8) {
+    if LEFT_BEHIND.load(Ordering::Relaxed) {
+        // What was printed must not be lost with the buffers.
+        drop(io::stdout().flush());
+        // SAFETY: ends the process without running anything of it.
+        unsafe { libc::_exit(i32::from(code)) };
+    }
 }
 
 /// Tells the user what can't be returned as an error, because a value is being dropped.
@@ -60,6 +77,11 @@ fn start(what: &str, call: impl FnOnce() + Send + 'static) -> Result<(), Error> 
     let name = "ceph call".to_owned();
     let thread = thread::Builder::new().name(name).spawn(call);
     thread.map(drop).map_err(|source| Error::System { what: what.to_owned(), source })
+}
+
+fn left_behind(error: Error) -> Error {
+    LEFT_BEHIND.store(true, Ordering::Relaxed);
+    error
 }
 
 fn died(what: &str) -> Error {

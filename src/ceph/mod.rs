@@ -30,7 +30,7 @@ pub use cluster::Cluster;
 pub use config::{Config, Role};
 pub use create::Layout;
 pub(crate) use deadline::say;
-pub use deadline::{finish_within, within};
+pub use deadline::{finish_within, leave_if_stuck, within};
 pub use error::Error;
 pub use features::Features;
 pub use holders::{LockOwner, Watcher};

@@ -103,10 +103,12 @@ impl Pool {
         let names = grown(|buffer| {
             let mut size = buffer.len();
             // SAFETY: the I/O context is open, and the buffer has that much room.
-            let code = unsafe { rbd.rbd_namespace_list(self.raw(), buffer.as_mut_ptr().cast(), &raw mut size) };
+            let code =
+                unsafe { rbd.rbd_namespace_list(self.raw(), buffer.as_mut_ptr().cast(), &raw mut size) };
             check(code).map(|_| size)
         });
-        let names = names.map_err(|errno| Error::failed(format!("list the namespaces of {self}"), errno, &[]))?;
+        let names =
+            names.map_err(|errno| Error::failed(format!("list the namespaces of {self}"), errno, &[]))?;
         Ok(split_nul(&names).into_iter().filter(|name| !name.is_empty()).collect())
     }
 

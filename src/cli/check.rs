@@ -2,9 +2,11 @@
 
 use clap::Args;
 
-use super::{Failure, ProfileArgs, print};
+use super::{Failure, ProfileArgs, print, runtime};
+use crate::exit::Exit;
 use crate::plan::Plan;
 use crate::profile::Profile;
+use crate::run;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -23,11 +25,24 @@ pub struct CheckArgs {
     pub offline: bool,
 }
 
-/// Prints the plan.
+/// Prints the plan, then asks the cluster whether it has what the plan needs.
 ///
 /// # Errors
-/// [`Failure`] with the first fault of the profile.
-pub fn run(args: &CheckArgs) -> Result<(), Failure> {
+/// [`Failure`] with the first fault of the profile, or the first thing that the cluster lacks.
+pub fn run(args: &CheckArgs) -> Result<Exit, Failure> {
     let loaded = Profile::load(&args.profile.profile, &args.profile.set)?;
-    print(&Plan::new(&loaded)?.render())
+    let plan = Plan::new(&loaded)?;
+    print(&plan.render())?;
+    if args.offline || !run::needs_cluster(&plan) {
+        return Ok(Exit::Success);
+    }
+    runtime(async |interrupted| {
+        run::check_options(&plan)?;
+        let cluster = run::connect(&plan.cluster, &interrupted).await?;
+        for note in run::check_cluster(&plan, &cluster, &interrupted).await? {
+            print(&format!("note: {note}\n"))?;
+        }
+        print(&format!("cluster {} has what the plan needs\n", cluster.fsid()?))?;
+        Ok(Exit::Success)
+    })
 }

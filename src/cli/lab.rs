@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
-use std::process::{Child, Command, ExitCode, ExitStatus};
+use std::process::{Child, Command, ExitStatus};
 use std::thread;
 use std::time::Duration;
 
@@ -119,37 +119,37 @@ impl UpArgs {
 ///
 /// # Errors
 /// Those of [`lab`].
-pub fn run(args: LabArgs) -> Result<ExitCode, Error> {
+pub fn run(args: LabArgs) -> Result<u8, Error> {
     match args.command {
         LabCommand::Up(args) => up(args),
         LabCommand::Down(args) => down(args),
         LabCommand::Status(args) => status(args),
         LabCommand::Env(args) => {
             println!("{}", assignments(&Cluster::open(&args.dir)?));
-            Ok(Exit::Success.into())
+            Ok(Exit::Success as u8)
         }
         LabCommand::Run(args) => run_command(args),
     }
 }
 
-fn up(args: UpArgs) -> Result<ExitCode, Error> {
+fn up(args: UpArgs) -> Result<u8, Error> {
     let signals = catch_signals()?;
     let cluster = Lab::up(&args.into_spec(), &Watcher::new(&say, &|| signals.wants_end()))?.keep();
     let dir = cluster.dir().display();
     println!("a Ceph cluster is ready: CEPH_CONF={}", quoted(&cluster.conf().to_string_lossy()));
     println!("take it down with `cephmark lab down --dir {dir}`");
-    Ok(Exit::Success.into())
+    Ok(Exit::Success as u8)
 }
 
-fn down(args: DirArgs) -> Result<ExitCode, Error> {
+fn down(args: DirArgs) -> Result<u8, Error> {
     match Cluster::find(&args.dir)? {
         Some(cluster) => cluster.down()?,
         None => say(&format!("nothing to take down in {}", args.dir.display())),
     }
-    Ok(Exit::Success.into())
+    Ok(Exit::Success as u8)
 }
 
-fn status(args: DirArgs) -> Result<ExitCode, Error> {
+fn status(args: DirArgs) -> Result<u8, Error> {
     let cluster = Cluster::open(&args.dir)?;
     println!("lab in {} at {}, fsid {}", cluster.dir().display(), cluster.monitor(), cluster.fsid());
     for daemon in cluster.daemons() {
@@ -160,10 +160,10 @@ fn status(args: DirArgs) -> Result<ExitCode, Error> {
         None => println!("ready"),
         Some(lack) => println!("not ready: {lack}"),
     }
-    Ok(if lack.is_none() { Exit::Success } else { Exit::Setup }.into())
+    Ok(if lack.is_none() { Exit::Success } else { Exit::Setup } as u8)
 }
 
-fn run_command(args: RunArgs) -> Result<ExitCode, Error> {
+fn run_command(args: RunArgs) -> Result<u8, Error> {
     let signals = catch_signals()?;
     let lab = Lab::join_or_up(&args.up.into_spec(), &Watcher::new(&say, &|| signals.wants_end()))?;
     let mut command = Command::new(&args.command[0]);
@@ -172,7 +172,7 @@ fn run_command(args: RunArgs) -> Result<ExitCode, Error> {
     lab.end()?;
     let status =
         ended.map_err(|source| Error::Io { what: "run", path: (&args.command[0]).into(), source })?;
-    Ok(ExitCode::from(code_of(status)))
+    Ok(code_of(status))
 }
 
 fn catch_signals() -> Result<Signals, Error> {

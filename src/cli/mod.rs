@@ -4,9 +4,9 @@ pub mod check;
 pub mod clean;
 mod failure;
 pub mod lab;
-mod live;
 pub mod report;
 pub mod run;
+mod runtime;
 pub mod schema;
 mod signals;
 
@@ -15,6 +15,7 @@ use std::io::{self, Write};
 use clap::{Args, Parser, Subcommand};
 
 pub use failure::Failure;
+use runtime::runtime;
 
 use crate::exit::Exit;
 
@@ -27,14 +28,8 @@ Examples:
 Exit codes: 0 every planned trial is valid; 2 profile or usage; 3 cluster or target set-up; 4 I/O errors, a failed
 verification or a trial that stayed invalid; 5 stuck cluster; 130 interrupted.";
 
-const VERSION: &str = concat!(
-    env!("CARGO_PKG_VERSION"),
-    " (",
-    env!("CEPHMARK_COMMIT"),
-    ", ",
-    env!("CEPHMARK_BUILD_DATE"),
-    ")"
-);
+const VERSION: &str =
+    concat!(env!("CARGO_PKG_VERSION"), " (", env!("CEPHMARK_COMMIT"), ", ", env!("CEPHMARK_BUILD_DATE"), ")");
 
 /// Benchmark a Ceph cluster the way its real clients use it.
 #[derive(Debug, Parser)]
@@ -63,19 +58,21 @@ pub enum Command {
 }
 
 impl Command {
-    /// Carries it out.
+    /// Carries it out; the exit code.
     ///
     /// # Errors
     /// [`Failure`] with the line to print and the exit code.
-    pub fn run(&self) -> Result<Exit, Failure> {
-        match self {
-            Self::Run(args) => run::run(args),
-            Self::Check(args) => check::run(args),
-            Self::Report(args) => Ok(report::run(args).map(|()| Exit::Success)?),
-            Self::Lab(args) => lab::run(args),
-            Self::Clean(args) => clean::run(args),
-            Self::Schema(args) => schema::run(args).map(|()| Exit::Success),
-        }
+    pub fn run(self) -> Result<u8, Failure> {
+        let exit = match self {
+            Self::Run(args) => run::run(&args)?,
+            Self::Check(args) => check::run(&args)?,
+            Self::Report(args) => report::run(&args).map(|()| Exit::Success)?,
+            // The code of the lab's command may be any.
+            Self::Lab(args) => return Ok(lab::run(args)?),
+            Self::Clean(args) => clean::run(&args)?,
+            Self::Schema(args) => schema::run(&args).map(|()| Exit::Success)?,
+        };
+        Ok(exit as u8)
     }
 }
 

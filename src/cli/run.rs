@@ -3,8 +3,16 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use tokio::sync::mpsc::unbounded_channel;
+use tokio_util::sync::CancellationToken;
 
-use super::ProfileArgs;
+use super::{Failure, ProfileArgs, print, runtime};
+use crate::exit::Exit;
+use crate::lab::{Lab, LabSpec, Watcher};
+use crate::plan::Plan;
+use crate::profile::Profile;
+use crate::report::{Detail, Layout, show_progress, text};
+use crate::run::{self, Events};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -29,4 +37,56 @@ pub struct RunArgs {
     /// Show what the run would do, and do none of it.
     #[arg(long)]
     pub dry_run: bool,
+}
+
+/// Runs the profile and prints the report.
+///
+/// # Errors
+/// [`Failure`] with what kept the run from beginning, or ended it before its last trial.
+pub fn run(args: &RunArgs) -> Result<Exit, Failure> {
+    let loaded = Profile::load(&args.profile.profile, &args.profile.set)?;
+    let mut plan = Plan::new(&loaded)?;
+    if args.dry_run {
+        print(&plan.render())?;
+        return Ok(Exit::Success);
+    }
+    runtime(async |interrupted| {
+        let lab = if args.lab { Some(start_lab(&mut plan, &interrupted).await?) } else { None };
+        let outcome = measure(&plan, args, &interrupted).await;
+        if let Some(lab) = lab {
+            tokio::task::spawn_blocking(move || lab.end()).await.map_err(run::Error::from_join)??;
+        }
+        outcome
+    })
+}
+
+async fn measure(plan: &Plan, args: &RunArgs, interrupted: &CancellationToken) -> Result<Exit, Failure> {
+    let (sender, receiver) = unbounded_channel();
+    let view = tokio::spawn(show_progress(receiver));
+    let events = Events::to(sender);
+    let ran = run::run(plan, args.out.as_deref(), &events, interrupted).await;
+    drop(events);
+    // The view has nothing that could fail; it must be gone before the report is printed.
+    let _ = view.await;
+    let (result, outcome, directory) = ran?;
+    if !result.trials.is_empty() {
+        print(&text(&result, Layout::of_stdout(Detail::Unrepeated)))?;
+    }
+    eprintln!("result: {}", directory.path().join(crate::result::FILE_NAME).display());
+    Ok(outcome?)
+}
+
+/// Starts a throwaway cluster with the pools of the plan, and makes the plan use it.
+async fn start_lab(plan: &mut Plan, interrupted: &CancellationToken) -> Result<Lab, Failure> {
+    let dir = std::env::temp_dir().join(format!("cephmark-run-{}", std::process::id()));
+    let spec = LabSpec { pools: plan.pools(), ..LabSpec::new(dir) };
+    let token = interrupted.clone();
+    let up = tokio::task::spawn_blocking(move || {
+        let say = |line: &str| eprintln!("lab: {line}");
+        Lab::up(&spec, &Watcher::new(&say, &|| token.is_cancelled()))
+    });
+    let lab = up.await.map_err(run::Error::from_join)??;
+    plan.cluster.conf = Some(lab.conf());
+    plan.cluster.user = "client.admin".to_owned();
+    Ok(lab)
 }

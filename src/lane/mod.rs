@@ -4,9 +4,9 @@
 //! the kernel is using. Exactly `iodepth` of them exist: a lane is never full, and nothing is allocated per I/O.
 
 mod buffer;
-mod null;
 mod inbox;
 mod librbd;
+mod null;
 
 use std::time::{Duration, Instant};
 

@@ -18,4 +18,3 @@ pub struct Window {
     /// What follows a failed I/O.
     pub on_error: OnError,
 }
-

@@ -19,7 +19,7 @@ pub(super) fn plan(loaded: &Loaded) -> Result<Plan, Fault> {
     sweep::check(loaded)?;
     let arms = arm::arms(loaded, &mut warnings)?;
     let workloads = workload::workloads(loaded, run.seed, &mut warnings)?;
-    let verify_unit = verify::unit(&arms, &workloads, profile.run.prefill)?;
+    let verify_unit = verify::unit(&arms, &workloads, &mut warnings)?;
     pairs::check(&arms, &workloads, &mut warnings)?;
     let trials = order::trials(&run, arms.len(), workloads.len());
     let needs = needs::needs(&arms, &workloads, &trials, verify_unit);

@@ -12,6 +12,7 @@ mod needs;
 mod options;
 mod order;
 mod pairs;
+mod render;
 mod resolve;
 mod scope;
 mod subject;
@@ -29,6 +30,7 @@ pub use crate::profile::{BlockShare, Distribution, Fault, OnError, Order, Rw, Sh
 pub use arm::{Arm, ClientOption, ExistingImage, ManagedImages, Subject};
 pub use job::{Job, Pace};
 pub use needs::{Needs, Written};
+pub use options::OptionCheck;
 pub use workload::WorkloadPlan;
 
 use crate::profile::Loaded;
@@ -101,11 +103,38 @@ pub struct RunSpec {
 }
 
 impl Plan {
+    /// The pools that its arms use.
+    #[must_use]
+    pub fn pools(&self) -> Vec<String> {
+        let mut pools = Vec::new();
+        for arm in &self.arms {
+            match &arm.subject {
+                Subject::Managed(managed) => {
+                    pools.push(managed.pool.clone());
+                    pools.extend(managed.data_pool.clone());
+                }
+                Subject::Existing(existing) => pools.push(existing.pool.clone()),
+                Subject::Null(_) => {}
+            }
+        }
+        pools.sort_unstable();
+        pools.dedup();
+        pools
+    }
+
     /// Plans a profile.
     ///
     /// # Errors
     /// [`Fault`] at the first rule that the profile breaks.
     pub fn new(loaded: &Loaded) -> Result<Self, Fault> {
         build::plan(loaded)
+    }
+
+    /// Asks a client of the cluster about every Ceph option of every arm, by name and value.
+    ///
+    /// # Errors
+    /// [`Fault`] at the first option that the client does not take.
+    pub fn check_options(&self, client: impl FnMut(&str, &str) -> OptionCheck) -> Result<(), Fault> {
+        options::check(&self.arms, client)
     }
 }

@@ -173,7 +173,6 @@ fn verify(check: &Check<'_>, at: &Path, job: &Job) -> Result<(), Fault> {
     let at = at.key("verify");
     let keeps_data = job.rw.writes() || !job.rw.changes_data();
     check.ensure(keeps_data, &at, "can't check trims or zeroes; leave it out here")?;
-    check.ensure(!job.zero_buffers, &at, "can't mark zeroes; leave out `zero_buffers`")?;
     let whole_sectors = job.blocks.iter().all(|share| share.size.get().is_multiple_of(SECTOR));
     check.ensure(whole_sectors, &at, format!("needs blocks that are multiples of {SECTOR} bytes"))
 }

@@ -4,6 +4,7 @@ use crate::profile::Fault;
 use crate::units::Bytes;
 
 use super::arm::Subject;
+use super::check::Check;
 use super::job::gcd;
 use super::workload::JobPlan;
 use super::{Arm, WorkloadPlan};
@@ -11,56 +12,48 @@ use super::{Arm, WorkloadPlan};
 /// What is marked and checked as one, if any workload verifies.
 ///
 /// # Errors
-/// [`Fault`] if verification can't work: blocks that cephmark never marked, or that other jobs overwrite.
-pub(super) fn unit(arms: &[Arm], workloads: &[WorkloadPlan], prefill: bool) -> Result<Option<Bytes>, Fault> {
-    let Some((verifier, first)) = jobs(workloads).find(|(_, plan)| plan.job.verify) else { return Ok(None) };
-    let fault = |workload: &WorkloadPlan, plan: &JobPlan, key: &str, message: String| {
-        Err(workload.document.fault(&plan.path.key(key), message))
-    };
-    if !prefill {
-        let message = "reads blocks that nobody marked, since `run.prefill` is false";
-        return fault(verifier, first, "verify", message.to_owned());
+/// [`Fault`] if nothing could be checked, or blocks can't be told apart.
+pub(super) fn unit(
+    arms: &[Arm],
+    workloads: &[WorkloadPlan],
+    warnings: &mut Vec<Fault>,
+) -> Result<Option<Bytes>, Fault> {
+    let verifiers: Vec<_> = jobs(workloads).filter(|(_, plan)| plan.job.verify).collect();
+    let Some((first_workload, first)) = verifiers.first() else { return Ok(None) };
+    let marked = jobs(workloads).any(|(_, plan)| plan.job.verify && plan.job.rw.writes());
+    if let Some(reason) = arms.iter().find_map(|arm| uncheckable(arm, marked)) {
+        return Err(first_workload.document.fault(&first.path.key("verify"), reason));
     }
-    if let Some(arm) = arms.iter().find(|arm| !matches!(arm.subject, Subject::Managed(_))) {
-        let message =
-            format!("needs images that cephmark makes and marks, and target `{}` has none", arm.target);
-        return fault(verifier, first, "verify", message);
-    }
-    if let Some((workload, plan)) = jobs(workloads).find(|(_, plan)| plan.job.rw.writes() && !plan.job.verify)
-    {
-        let message = format!(
-            "would overwrite blocks that `{}` checks without marking them; add `verify: crc32c`",
-            first.path
-        );
-        return Err(workload.document.fault(&plan.path, message));
-    }
-    let unit = jobs(workloads)
-        .filter(|(_, plan)| plan.job.verify)
-        .fold(0, |unit, (_, plan)| gcd(plan.job.block_unit().get(), unit));
-    for (workload, plan) in jobs(workloads).filter(|(_, plan)| plan.job.verify) {
+    let unit = verifiers.iter().fold(0, |unit, (_, plan)| gcd(plan.job.block_unit().get(), unit));
+    for (workload, plan) in &verifiers {
         if !plan.job.offset.get().is_multiple_of(unit) {
             let message =
                 format!("must be a multiple of {}, which divides all blocks that are checked", Bytes(unit));
-            return fault(workload, plan, "offset", message);
+            return Err(workload.document.fault(&plan.path.key("offset"), message));
         }
     }
-    beside_trims(workloads)?;
+    for (workload, plan) in jobs(workloads).filter(|(_, plan)| plan.job.rw.writes() && !plan.job.verify) {
+        let mut check = Check { document: &workload.document, swept: &[], warnings };
+        check.warn(
+            &plan.path,
+            format!("overwrites blocks without marking them, so `{}` can't check those", first.path),
+        );
+    }
     Ok(Some(Bytes(unit)))
 }
 
-/// Trims and zeroes take the marks of blocks away under the jobs that run beside them; after the trial the images are
-/// filled again.
-fn beside_trims(workloads: &[WorkloadPlan]) -> Result<(), Fault> {
-    for workload in workloads.iter().filter(|workload| workload.verifies()) {
-        if let Some(plan) =
-            workload.jobs.iter().find(|plan| plan.job.rw.changes_data() && !plan.job.rw.writes())
-        {
-            let message =
-                "takes away blocks that another job of this workload checks; make it a workload of its own";
-            return Err(workload.document.fault(&plan.path.key("rw"), message));
+/// Why no block of an arm could be checked; `marked` says whether a workload marks the blocks that it writes.
+fn uncheckable(arm: &Arm, marked: bool) -> Option<String> {
+    match &arm.subject {
+        Subject::Null(_) => Some(format!("target `{}` is null, which keeps no data to check", arm.target)),
+        Subject::Managed(managed) if !managed.prefill && !marked => {
+            Some("nothing marks the blocks that it reads; leave `run.prefill` on".to_owned())
         }
+        Subject::Existing(image) if !marked => {
+            Some(format!("cephmark never marked the blocks of the existing image `{}`", image.image))
+        }
+        Subject::Managed(_) | Subject::Existing(_) => None,
     }
-    Ok(())
 }
 
 fn jobs(workloads: &[WorkloadPlan]) -> impl Iterator<Item = (&WorkloadPlan, &JobPlan)> {

@@ -1,5 +1,7 @@
 //! A workload and its jobs, in fio's words.
 
+use std::fmt;
+
 use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -120,6 +122,22 @@ pub enum Rw {
     /// `write_zeroes`: sequential writes of zeroes.
     #[serde(rename = "write_zeroes")]
     WriteZeroes,
+}
+
+impl fmt::Display for Rw {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Read => "read",
+            Self::Write => "write",
+            Self::RandRead => "randread",
+            Self::RandWrite => "randwrite",
+            Self::ReadWrite => "rw",
+            Self::RandRw => "randrw",
+            Self::Trim => "trim",
+            Self::RandTrim => "randtrim",
+            Self::WriteZeroes => "write_zeroes",
+        })
+    }
 }
 
 impl Rw {

@@ -85,7 +85,7 @@ pub enum Feature {
 }
 
 impl Feature {
-    /// Its name, as `rbd` writes it.
+    /// Its name as the `rbd` tool writes it.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

@@ -5,16 +5,17 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
-use super::events::{Event, Events, Phase};
+use super::events::Events;
 use super::id::RunId;
-use super::trial::{self, Setting};
 use super::stage::Stage;
+use super::trial::{self, Setting};
 use super::{Error, fill, preflight};
 use crate::ceph::Cluster;
 use crate::exit::Exit;
 use crate::load::Ledger;
 use crate::measure::CpuUsage;
 use crate::plan::{Arm, Plan, Subject, TrialPlan};
+use crate::report::{Event, Phase, TrialLine};
 use crate::result::{ResultDirectory, ResultFile, Status, Timestamp, Trial};
 use crate::target::{ImageSet, managed};
 use crate::units::Bytes;
@@ -73,22 +74,23 @@ impl<'a> Campaign<'a> {
 
     async fn trials(&mut self) -> Result<(), Error> {
         self.save()?;
+        self.events.send(Event::Run { trials: self.plan.trials.len(), expected: self.plan.needs.duration });
         self.idle = preflight::idle_baseline(self.cancel).await;
         for arm in 0..self.arms.len() {
             self.create(arm).await?;
         }
-        for (number, trial) in (1..).zip(&self.plan.trials) {
-            self.repeat(number, trial).await?;
+        for (index, trial) in self.plan.trials.iter().enumerate() {
+            self.repeat(index, trial).await?;
         }
         Ok(())
     }
 
     /// One repeat: attempts until one is not invalid, or there are no retries left.
-    async fn repeat(&mut self, number: usize, trial: &TrialPlan) -> Result<(), Error> {
+    async fn repeat(&mut self, index: usize, trial: &TrialPlan) -> Result<(), Error> {
         for attempt in 0..=self.plan.run.retries {
-            let record = self.attempt(number, trial, attempt).await?;
+            let record = self.attempt(index, trial, attempt).await?;
             let status = record.status;
-            self.events.send(Event::TrialDone(Box::new(record.clone())));
+            self.events.send(Event::TrialDone(TrialLine::from(&record)));
             self.result.trials.push(record);
             self.save()?;
             if status != Status::Invalid {
@@ -98,7 +100,7 @@ impl<'a> Campaign<'a> {
         Ok(())
     }
 
-    async fn attempt(&mut self, number: usize, trial: &TrialPlan, attempt: u32) -> Result<Trial, Error> {
+    async fn attempt(&mut self, index: usize, trial: &TrialPlan, attempt: u32) -> Result<Trial, Error> {
         if self.cancel.is_cancelled() {
             return Err(Error::Interrupted);
         }
@@ -111,12 +113,7 @@ impl<'a> Campaign<'a> {
         if let Some(images) = &mut prepared.images {
             images.writable = workload.changes_data() || matches!(arm.subject, Subject::Managed(_));
         }
-        self.events.send(Event::Trial {
-            number,
-            planned: self.plan.trials.len(),
-            arm: arm.name.clone(),
-            workload: workload.title.clone(),
-        });
+        self.events.send(Event::Trial { index, arm: arm.name.clone(), workload: workload.title.clone() });
         trial::run(
             Setting {
                 cluster: &self.plan.cluster,
@@ -145,19 +142,24 @@ impl<'a> Campaign<'a> {
                 prepared.created = true;
                 managed::create(admin, managed, &self.id.to_string(), prepared.names(), self.cancel).await?;
             }
-            Subject::Existing(existing) => prepared.size = preflight::size_of(admin, existing, self.cancel).await?,
+            Subject::Existing(existing) => {
+                prepared.size = preflight::size_of(admin, existing, self.cancel).await?
+            }
             Subject::Null(_) => {}
         }
-        prepared.ledger = self.plan.verify_unit.map(|unit| {
-            Arc::new(Ledger::new(self.id.number(), arm.images(), prepared.size, unit))
-        });
+        prepared.ledger = self
+            .plan
+            .verify_unit
+            .map(|unit| Arc::new(Ledger::new(self.id.number(), arm.images(), prepared.size, unit)));
         Ok(())
     }
 
     /// Fills the images of an arm, if it is to be filled and is not.
     async fn fill(&mut self, index: usize) -> Result<(), Error> {
         let (arm, prepared) = (&self.plan.arms[index], &mut self.arms[index]);
-        let (Subject::Managed(managed), Some(images)) = (&arm.subject, &prepared.images) else { return Ok(()) };
+        let (Subject::Managed(managed), Some(images)) = (&arm.subject, &prepared.images) else {
+            return Ok(());
+        };
         if prepared.filled || !managed.prefill {
             return Ok(());
         }
@@ -191,7 +193,8 @@ impl<'a> Campaign<'a> {
 
     /// Whether every planned trial ended with a valid attempt.
     fn exit(&self) -> Exit {
-        let key = |trial: &Trial| (trial.arm.clone(), trial.workload.clone(), trial.settings.clone(), trial.repeat);
+        let key =
+            |trial: &Trial| (trial.arm.clone(), trial.workload.clone(), trial.settings.clone(), trial.repeat);
         let valid: std::collections::BTreeSet<_> =
             self.result.trials.iter().filter(|trial| trial.status == Status::Valid).map(key).collect();
         if valid.len() == self.plan.trials.len() { Exit::Success } else { Exit::Trial }
@@ -201,9 +204,10 @@ impl<'a> Campaign<'a> {
 impl Prepared {
     fn new(arm: &Arm, id: RunId, index: usize) -> Self {
         let images = match &arm.subject {
-            Subject::Managed(managed) => {
-                Some(managed::image_set(managed, managed::image_names(&id.to_string(), index, managed.images)))
-            }
+            Subject::Managed(managed) => Some(managed::image_set(
+                managed,
+                managed::image_names(&id.to_string(), index, managed.images),
+            )),
             Subject::Existing(existing) => Some(ImageSet::existing(existing)),
             Subject::Null(_) => None,
         };

@@ -60,7 +60,8 @@ pub fn remove_leftover(cluster: &Cluster, leftover: &Leftover) -> Result<(), Err
 }
 
 fn rbd_pools(cluster: &Cluster) -> Result<Vec<String>, Error> {
-    let reply = cluster.mon_command(&json!({"prefix": "osd pool ls", "detail": "detail", "format": "json"}))?;
+    let reply =
+        cluster.mon_command(&json!({"prefix": "osd pool ls", "detail": "detail", "format": "json"}))?;
     let pools = reply.as_array().into_iter().flatten();
     let for_rbd = pools.filter(|pool| pool["application_metadata"].get("rbd").is_some());
     Ok(for_rbd.filter_map(|pool| pool["pool_name"].as_str().map(str::to_owned)).collect())
@@ -105,7 +106,9 @@ mod tests {
     #[test]
     fn only_names_that_cephmark_gives_are_its_own() {
         assert!(made_by_us("cephmark-0123456789abcdef-0-12"));
-        for foreign in ["cephmark-prod", "cephmark-0123456789abcdef-0", "cephmark-0123456789abcdeg-0-1", "vol1", ""] {
+        for foreign in
+            ["cephmark-prod", "cephmark-0123456789abcdef-0", "cephmark-0123456789abcdeg-0-1", "vol1", ""]
+        {
             assert!(!made_by_us(foreign), "{foreign}");
         }
     }

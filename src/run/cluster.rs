@@ -5,7 +5,7 @@ use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use crate::ceph::{self, within};
-use crate::plan::{Plan, Subject};
+use crate::plan::Plan;
 use crate::result::{Cluster, Pool};
 
 /// A pool as `osd pool ls detail` tells it.
@@ -34,11 +34,12 @@ pub(super) async fn describe(
     admin: &ceph::Cluster,
     cancel: &CancellationToken,
 ) -> Result<Cluster, ceph::Error> {
-    let (names, admin) = (pool_names(plan), admin.clone());
+    let (names, admin) = (plan.pools(), admin.clone());
     within("describing the cluster", admin.timeout() * 4, cancel, move || {
         let version = admin.version()?;
         let health = admin.mon_command(&json!({"prefix": "health", "format": "json"}))?;
-        let pools = admin.mon_command(&json!({"prefix": "osd pool ls", "detail": "detail", "format": "json"}))?;
+        let pools =
+            admin.mon_command(&json!({"prefix": "osd pool ls", "detail": "detail", "format": "json"}))?;
         let pools: Vec<PoolDetail> = pools
             .as_array()
             .into_iter()
@@ -63,19 +64,4 @@ pub(super) async fn describe(
         })
     })
     .await
-}
-
-fn pool_names(plan: &Plan) -> Vec<String> {
-    let mut names = Vec::new();
-    for arm in &plan.arms {
-        match &arm.subject {
-            Subject::Managed(managed) => {
-                names.push(managed.pool.clone());
-                names.extend(managed.data_pool.clone());
-            }
-            Subject::Existing(existing) => names.push(existing.pool.clone()),
-            Subject::Null(_) => {}
-        }
-    }
-    names
 }

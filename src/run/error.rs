@@ -34,6 +34,12 @@ pub enum Error {
 }
 
 impl Error {
+    /// A part of the run that panicked, which is a bug of ours.
+    #[must_use]
+    pub fn from_join(error: tokio::task::JoinError) -> Self {
+        Self::System(std::io::Error::other(error))
+    }
+
     /// The exit code of a run that ends with it.
     #[must_use]
     pub const fn exit(&self) -> Exit {

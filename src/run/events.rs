@@ -7,57 +7,7 @@ use tokio::sync::mpsc::UnboundedSender;
 
 use crate::load::Live;
 use crate::measure::Second;
-use crate::result::Trial;
-
-/// A part of a run that takes time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Phase {
-    /// Images are created.
-    Create,
-    /// Images are filled.
-    Fill,
-    /// Clients connect and open.
-    Open,
-    /// Load that is not measured.
-    Ramp,
-    /// Load that is.
-    Measure,
-    /// Caches are flushed.
-    Drain,
-    /// Images are removed.
-    CleanUp,
-}
-
-/// Something that happened.
-#[derive(Clone, Debug)]
-pub enum Event {
-    /// A phase began, which is to take this long, as far as that is known.
-    Phase(Phase, Duration),
-    /// A trial begins.
-    Trial {
-        /// Which of the planned ones, from 1.
-        number: usize,
-        /// How many are planned.
-        planned: usize,
-        /// The arm's name.
-        arm: String,
-        /// The workload's title.
-        workload: String,
-    },
-    /// A second of load is over.
-    Tick {
-        /// I/Os per second.
-        iops: f64,
-        /// Bytes per second.
-        bytes_per_s: f64,
-        /// 99th percentile of the response time.
-        p99: Duration,
-    },
-    /// A trial is over.
-    TrialDone(Box<Trial>),
-    /// Something to read now.
-    Message(String),
-}
+use crate::report::{Event, Phase, Tick};
 
 /// Where a run tells what it does; nobody needs to listen.
 #[derive(Clone, Debug)]
@@ -96,8 +46,8 @@ impl Events {
             seconds.iter().map(|second| of(second) as f64 / second.length.as_secs_f64()).sum()
         };
         if !seconds.is_empty() {
-            let p99 = seconds.iter().map(Second::p99).max().unwrap_or_default();
-            self.send(Event::Tick { iops: sum(Second::ios), bytes_per_s: sum(Second::bytes), p99 });
+            let p99 = seconds.iter().map(Second::p99).max();
+            self.send(Event::Tick(Tick { iops: sum(Second::ios), bytes_per_s: sum(Second::bytes), p99 }));
         }
     }
 

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use super::Error;
-use super::events::Phase;
 use super::stage::Stage;
 use crate::load::Ledger;
 use crate::plan::{Arm, ClusterSpec, ManagedImages, Sharing};
+use crate::report::Phase;
 use crate::target::{Clients, ImageSet, Session, fill};
 use crate::units::Bytes;
 
@@ -33,9 +33,9 @@ pub(super) async fn fill(
     let filled = stage.drive(&mut session, Phase::Fill, fill::LONG).await;
     let flushed = session.flush(stage.run.stall).await;
     session.end().await?;
-    let (tallies, _) = filled?;
+    let filled = filled?;
     flushed?;
-    match tallies.iter().find_map(|tally| tally.failure.as_ref()) {
+    match filled.tallies.iter().find_map(|tally| tally.failure.as_ref()) {
         Some(failure) => Err(Error::Refused(format!("filling the images of {} failed: {failure}", arm.name))),
         None => Ok(()),
     }

@@ -5,10 +5,10 @@ mod clean;
 mod cluster;
 mod error;
 mod events;
+mod fill;
 mod id;
 mod interrupt;
 mod preflight;
-mod fill;
 mod record;
 mod stage;
 mod trial;
@@ -19,7 +19,7 @@ use tokio_util::sync::CancellationToken;
 
 pub use clean::{Leftover, find_leftovers, remove_leftover};
 pub use error::Error;
-pub use events::{Event, Events, Phase};
+pub use events::Events;
 pub use interrupt::listen;
 pub use preflight::{cluster as check_cluster, connect, needs_cluster, options as check_options};
 
@@ -43,7 +43,7 @@ pub async fn run(
     let mut admin = None;
     if needs_cluster(plan) {
         check_options(plan)?;
-        let cluster = connect(plan, cancel).await?;
+        let cluster = connect(&plan.cluster, cancel).await?;
         let notes = check_cluster(plan, &cluster, cancel).await?;
         result.notes.extend(notes.into_iter().map(|text| record::problem("existing_data", text)));
         result.cluster = Some(cluster::describe(plan, &cluster, cancel).await?);
@@ -65,6 +65,7 @@ fn describe(plan: &Plan, result: &mut ResultFile) {
         Order::Sequential => result::Order::Sequential,
     };
     result.labels = plan.labels.iter().map(|(key, value)| (key.clone(), value.clone())).collect();
-    let warnings = plan.warnings.iter().map(|fault| Problem { code: "plan".to_owned(), text: fault.to_string() });
+    let warnings =
+        plan.warnings.iter().map(|fault| Problem { code: "plan".to_owned(), text: fault.to_string() });
     result.notes.extend(warnings);
 }

@@ -7,7 +7,7 @@ use tokio_util::sync::CancellationToken;
 use super::Error;
 use crate::ceph::{self, Cluster, Config, Image, Role, View, within};
 use crate::measure::{CpuMeter, CpuUsage};
-use crate::plan::{Arm, ExistingImage, ManagedImages, Plan, Subject};
+use crate::plan::{Arm, ClusterSpec, ExistingImage, ManagedImages, Plan, Subject};
 use crate::units::Bytes;
 
 /// How long the host is watched doing nothing of ours.
@@ -23,8 +23,8 @@ pub fn needs_cluster(plan: &Plan) -> bool {
 ///
 /// # Errors
 /// Of connecting.
-pub async fn connect(plan: &Plan, cancel: &CancellationToken) -> Result<Cluster, ceph::Error> {
-    let spec = plan.cluster.clone();
+pub async fn connect(spec: &ClusterSpec, cancel: &CancellationToken) -> Result<Cluster, ceph::Error> {
+    let spec = spec.clone();
     // The library's own timeout comes first; this one is for what it does not bound, such as name services.
     let limit = spec.timeout + Duration::from_secs(3);
     within("connecting to the cluster", limit, cancel, move || {

@@ -11,8 +11,8 @@ use crate::lane::Op;
 use crate::measure::{CpuUsage, Second, Tally};
 use crate::plan::{Job, Subject};
 use crate::result::{
-    Checks, Counters, Cpu, EffectiveOption, Figures, LatencyNs, Mismatch, OptionSource, Problem, SeriesPoint, Status,
-    Timestamp, Trial, Verified,
+    Checks, Counters, Cpu, EffectiveOption, Figures, LatencyNs, Mismatch, OptionSource, Problem, SeriesPoint,
+    Status, Timestamp, Trial, Verified,
 };
 use crate::target::{self, Effective, Origin};
 use crate::units::Bytes;
@@ -125,7 +125,10 @@ fn failures(jobs: &[Job], tallies: &[Tally]) -> Vec<Problem> {
             problems.push(problem("io_error", text));
         }
         if let Some(first) = tally.checks.first.first() {
-            let text = format!("{prefix}{} units did not hold what was written; the first: {first}", tally.checks.mismatched);
+            let text = format!(
+                "{prefix}{} units did not hold what was written; the first: {first}",
+                tally.checks.mismatched
+            );
             problems.push(problem("verify_mismatch", text));
         }
     }
@@ -146,11 +149,16 @@ fn remarks(jobs: &[Job], tallies: &[Tally]) -> Vec<Problem> {
         }
         let busy = tally.cpu.total().as_secs_f64() / (tally.elapsed.as_secs_f64() * f64::from(job.numjobs));
         if busy > 0.95 {
-            let text = format!("{prefix}the load thread was busy all the time: cephmark itself may be the limit; raise numjobs");
+            let text = format!(
+                "{prefix}the load thread was busy all the time: cephmark itself may be the limit; raise numjobs"
+            );
             problems.push(problem("load_thread_busy", text));
         }
         if tally.ios() == 0 {
-            problems.push(problem("no_io", format!("{prefix}no I/O completed within the measured time; raise runtime")));
+            problems.push(problem(
+                "no_io",
+                format!("{prefix}no I/O completed within the measured time; raise runtime"),
+            ));
         }
     }
     problems
@@ -199,7 +207,9 @@ fn conditions(setting: &Setting<'_>, outcome: &Outcome) -> BTreeMap<String, Stri
         say("features", look.features.to_string());
         say("stripe", format!("{}x{}", look.stripe_unit, look.stripe_count));
     }
-    for (key, name) in [("messenger_mode", "ms_client_mode"), ("read_from_replica", "rbd_read_from_replica_policy")] {
+    for (key, name) in
+        [("messenger_mode", "ms_client_mode"), ("read_from_replica", "rbd_read_from_replica_policy")]
+    {
         if let Some(value) = option(&outcome.effective, name) {
             say(key, value.to_owned());
         }
@@ -274,7 +284,9 @@ fn change(before: Option<&Value>, after: &Value) -> Option<Value> {
             // `avgtime` is no sum: the mean over the window follows from the other two.
             let parts = parts.iter().filter(|(part, _)| *part == "avgcount" || *part == "sum");
             let moved: Map<_, _> = parts
-                .filter_map(|(part, now)| Some((part.clone(), change(before.and_then(|b| b.get(part)), now)?)))
+                .filter_map(|(part, now)| {
+                    Some((part.clone(), change(before.and_then(|b| b.get(part)), now)?))
+                })
                 .collect();
             (!moved.is_empty()).then_some(Value::Object(moved))
         }

@@ -7,10 +7,11 @@ use tokio::time::{interval, sleep_until};
 use tokio_util::sync::CancellationToken;
 
 use super::Error;
-use super::events::{Events, Phase};
+use super::events::Events;
 use crate::load::Window;
-use crate::measure::{CpuMeter, CpuUsage, Tally};
+use crate::measure::{CpuMeter, CpuUsage, Second, Tally};
 use crate::plan::RunSpec;
+use crate::report::Phase;
 use crate::target::Session;
 
 /// How long load threads have to be ready before a window starts.
@@ -27,14 +28,25 @@ pub(super) struct Stage<'a> {
     pub(super) cancel: &'a CancellationToken,
 }
 
+/// What a window gave.
+#[derive(Debug)]
+pub(super) struct Driven {
+    /// A tally for each job.
+    pub(super) tallies: Vec<Tally>,
+    /// The seconds of each job.
+    pub(super) series: Vec<Vec<Second>>,
+    /// CPU time up to the window's stop, or to its early end.
+    pub(super) cpu: CpuUsage,
+}
+
 impl Stage<'_> {
-    /// Drives all threads of a session through one window: a tally for each job, and the CPU time up to its stop.
+    /// Drives all threads of a session through one window.
     pub(super) async fn drive(
         &self,
         session: &mut Session,
         phase: Phase,
         length: Duration,
-    ) -> Result<(Vec<Tally>, CpuUsage), Error> {
+    ) -> Result<Driven, Error> {
         let start = Instant::now() + HEAD_START;
         let window = Window {
             start,
@@ -62,6 +74,8 @@ impl Stage<'_> {
                 }
             }
         };
-        if halted { Err(Error::Interrupted) } else { Ok((tallies, cpu.unwrap_or_else(|| meter.read()))) }
+        let series = lives.iter().map(|live| live.take_series()).collect();
+        let cpu = cpu.unwrap_or_else(|| meter.read());
+        if halted { Err(Error::Interrupted) } else { Ok(Driven { tallies, series, cpu }) }
     }
 }

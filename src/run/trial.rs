@@ -1,20 +1,21 @@
 //! One trial: clients opened afresh, ramp, clean caches, the measured window, the flush, everything read back.
 
-use std::sync::Arc;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
-use super::events::{Events, Phase};
-use super::stage::Stage;
+use super::events::Events;
+use super::stage::{Driven, Stage};
 use super::{Error, record};
 use crate::ceph::ImageInfo;
-use crate::load::{Ledger, Live};
+use crate::load::Ledger;
 use serde_json::Value;
 
 use crate::measure::{CpuUsage, Second, Tally};
 use crate::plan::{Arm, ClusterSpec, Job, RunSpec, WorkloadPlan};
+use crate::report::Phase;
 use crate::result::{Timestamp, Trial};
 use crate::target::{Clients, Effective, ImageSet, Session};
 use crate::units::Bytes;
@@ -78,8 +79,7 @@ pub async fn run(setting: Setting<'_>, repeat: u32, attempt: u32) -> Result<Tria
         None => (Vec::new(), None),
     };
     let mut problems = record::overrides(&setting, &effective)?;
-    let mut session =
-        Session::start(setting.arm, clients, setting.jobs.clone(), setting.ledger.clone())?;
+    let mut session = Session::start(setting.arm, clients, setting.jobs.clone(), setting.ledger.clone())?;
     let started = Timestamp::now();
     let measured = measure(&setting, &mut session).await;
     if let Err(error) = &measured
@@ -112,11 +112,19 @@ async fn measure(setting: &Setting<'_>, session: &mut Session) -> Result<Outcome
         session.flush(setting.run.stall).await?;
     }
     let before = session.counters().await?;
-    let lives: Vec<Arc<Live>> = session.lives().to_vec();
-    let (tallies, cpu) = stage.drive(session, Phase::Measure, runtime).await?;
-    let series = lives.iter().map(|live| live.take_series()).collect();
+    let driven = stage.drive(session, Phase::Measure, runtime).await?;
     setting.events.phase(Phase::Drain, Duration::ZERO);
     let drain = session.flush(setting.run.stall).await?;
     let counters = [before, session.counters().await?];
-    Ok(Outcome { tallies, series, cpu, peak_memory: Bytes(0), drain, effective: Vec::new(), counters, look: None })
+    let Driven { tallies, series, cpu } = driven;
+    Ok(Outcome {
+        tallies,
+        series,
+        cpu,
+        peak_memory: Bytes(0),
+        drain,
+        effective: Vec::new(),
+        counters,
+        look: None,
+    })
 }

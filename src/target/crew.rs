@@ -106,11 +106,7 @@ struct Seat {
 }
 
 impl Member {
-    fn start<L: Lane + 'static>(
-        job: usize,
-        seat: Seat,
-        make_lane: MakeLane<L>,
-    ) -> Result<Self, Error> {
+    fn start<L: Lane + 'static>(job: usize, seat: Seat, make_lane: MakeLane<L>) -> Result<Self, Error> {
         let (windows, orders) = unbounded_channel();
         let (answers, tallies) = unbounded_channel();
         let thread = thread::Builder::new()

@@ -45,7 +45,11 @@ const CONNECTION_OPTIONS: [&str; 6] = [
 ///
 /// # Errors
 /// Of reading them back.
-pub(super) fn read(cluster: &Cluster, image: &Image, asked: &[String]) -> Result<Vec<Effective>, ceph::Error> {
+pub(super) fn read(
+    cluster: &Cluster,
+    image: &Image,
+    asked: &[String],
+) -> Result<Vec<Effective>, ceph::Error> {
     let set_somewhere = cluster.admin_socket().map(AdminSocket::config_diff).transpose()?;
     let origin = |name: &str| match set_somewhere.as_ref().and_then(|reply| level_set(reply, name)) {
         Some(true) => Origin::Client,
@@ -88,7 +92,7 @@ pub fn overridden(arm: &Arm, images: &ImageSet, effective: &[Effective]) -> Resu
         let (whose, remedy) = match found.origin {
             Origin::Pool => {
                 (format!("pool {pool}"), format!("rbd config pool remove {pool} {}", option.name))
-            },
+            }
             Origin::Image => {
                 (format!("image {image}"), format!("rbd config image remove {image} {}", option.name))
             }

@@ -31,7 +31,9 @@ pub enum Error {
     #[error("a load thread died; its last words are above, please report them")]
     LoadThreadDied,
     /// The profile asked for a setting that is not in effect.
-    #[error("{option} is {value} by the metadata of {whose}, which beats the profile's {wanted}; `{remedy}` removes it")]
+    #[error(
+        "{option} is {value} by the metadata of {whose}, which beats the profile's {wanted}; `{remedy}` removes it"
+    )]
     Overridden {
         /// The option.
         option: String,

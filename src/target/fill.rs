@@ -23,7 +23,9 @@ pub fn jobs(images: u32, size: Bytes, verify_unit: Option<Bytes>, seed: u64) -> 
     let small = (size.get() - large) / unit * unit;
     let parts = [(Bytes(0), Bytes(large), Bytes(BLOCK)), (Bytes(large), Bytes(small), Bytes(small))];
     let parts = parts.into_iter().filter(|(_, length, _)| length.get() > 0);
-    parts.map(|(offset, length, block)| job(images, offset, length, block, verify_unit.is_some(), seed)).collect()
+    parts
+        .map(|(offset, length, block)| job(images, offset, length, block, verify_unit.is_some(), seed))
+        .collect()
 }
 
 fn job(images: u32, offset: Bytes, size: Bytes, block: Bytes, verify: bool, seed: u64) -> Job {

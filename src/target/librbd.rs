@@ -7,8 +7,8 @@ use std::time::Duration;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use crate::ceph::{self, Cluster, Config, Image, ImageInfo, Role, View, within};
 use super::effective::{self, Effective};
+use crate::ceph::{self, Cluster, Config, Image, ImageInfo, Role, View, within};
 use crate::plan::{Arm, ClientOption, ClusterSpec, ExistingImage, Sharing};
 
 /// The images of an arm, and whether they are opened to be written.
@@ -108,10 +108,15 @@ impl Clients {
     ///
     /// # Errors
     /// Of reading them back.
-    pub async fn effective(&self, arm: &Arm, cancel: &CancellationToken) -> Result<Vec<Effective>, ceph::Error> {
+    pub async fn effective(
+        &self,
+        arm: &Arm,
+        cancel: &CancellationToken,
+    ) -> Result<Vec<Effective>, ceph::Error> {
         let (cluster, image) = (self.first_cluster().clone(), self.first_image().clone());
         let asked: Vec<String> = arm.options.iter().map(|option| option.name.clone()).collect();
-        within("reading options back", self.limit, cancel, move || effective::read(&cluster, &image, &asked)).await
+        within("reading options back", self.limit, cancel, move || effective::read(&cluster, &image, &asked))
+            .await
     }
 
     /// What the first image looks like; all of an arm's images are alike.
@@ -152,7 +157,8 @@ impl Clients {
             let dump = within("reading performance counters", self.limit, &never, move || socket.perf_dump());
             let Value::Object(loggers) = dump.await? else { continue };
             for (logger, values) in loggers {
-                if ["librbd-", "objectcacher-librbd-", "objecter"].iter().any(|kind| logger.starts_with(kind)) {
+                if ["librbd-", "objectcacher-librbd-", "objecter"].iter().any(|kind| logger.starts_with(kind))
+                {
                     let name = if number == 0 { logger } else { format!("{logger}#{number}") };
                     found.insert(name, values);
                 }
