@@ -44,6 +44,9 @@ pub struct Driver<L, C> {
     supply: Supply,
     batch: Vec<Done>,
     in_flight: u32,
+    /// Whether the last stamp is good for the next I/O too: so little was done since that reading the clock again
+    /// would take as long.
+    fresh: bool,
     /// When an I/O last completed, or was sent with none in flight.
     progress_ns: u64,
     bounds: Bounds,
@@ -74,6 +77,7 @@ impl<L: Lane, C: Clock> Driver<L, C> {
             end_fsync: job.end_fsync,
             batch: Vec::with_capacity(job.iodepth as usize),
             in_flight: 0,
+            fresh: false,
             progress_ns: 0,
             bounds: Bounds { start_ns: 0, stop_ns: 0, stall_ns: u64::MAX, on_error: OnError::Stop },
             tally: Tally::new(&ops, supply.is_open_loop()),
@@ -96,7 +100,7 @@ impl<L: Lane, C: Clock> Driver<L, C> {
         let mut now_ns = self.now_ns();
         while now_ns < self.bounds.stop_ns && !self.is_over() {
             now_ns = match self.supply.next(now_ns) {
-                Some(io) => self.send(io)?,
+                Some(io) => self.send(io, now_ns)?,
                 None => self.wait(now_ns, self.supply.look_again_ns(now_ns).min(self.bounds.stop_ns))?,
             };
         }
@@ -168,8 +172,9 @@ impl<L: Lane, C: Clock> Driver<L, C> {
 
     /// Pushes an I/O, and looks for completions so that none waits for its stamp longer than one push takes.
     #[inline]
-    fn send(&mut self, io: Io) -> Result<u64, DriveError> {
-        let sent_ns = self.now_ns();
+    fn send(&mut self, io: Io, now_ns: u64) -> Result<u64, DriveError> {
+        let fresh = mem::take(&mut self.fresh) && io.op != Op::Write;
+        let sent_ns = if fresh { now_ns } else { self.now_ns() };
         let slot = &mut self.supply.slots[io.slot as usize];
         slot.sent_ns = Some(sent_ns);
         if let (Some(lateness), Some(ready_ns)) = (&mut self.tally.lateness, slot.ready_ns) {
@@ -214,6 +219,7 @@ impl<L: Lane, C: Clock> Driver<L, C> {
         // One stamp for all: every one of them was complete when `reap` returned, and none is stamped before it was.
         let now_ns = self.now_ns();
         self.progress_ns = now_ns;
+        self.fresh = self.batch.len() == 1 && self.common.ledger.is_none();
         while let Some(done) = self.batch.pop() {
             self.complete(done, now_ns);
         }
