@@ -3,17 +3,19 @@
 use std::fs;
 use std::net::TcpListener;
 use std::os::unix::fs::symlink;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Output, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use cephmark::lab::{Cluster, Lab, LabSpec, Lack, ObjectStore, State, Watcher};
+use cephmark::lab::{Cluster, Lab, LabSpec, Lack, State, Watcher};
 use cephmark::units::Bytes;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
-use crate::support::{cephmark, cluster};
+use crate::support::cephmark;
+use crate::support::cluster::{self, KeptLab};
 
 /// A directory for a lab that is sure to be gone when the test ends, also by a failed assertion.
 struct Place {
@@ -31,11 +33,16 @@ impl Place {
         self.command(arguments).output().expect("cephmark runs")
     }
 
-    fn command(&self, arguments: &[&str]) -> std::process::Command {
+    fn command(&self, arguments: &[&str]) -> Command {
         let (verb, further) = arguments.split_first().expect("a verb");
         let mut command = cephmark(&["lab", verb, "--dir"]);
         command.arg(&self.dir).args(further);
         command
+    }
+
+    /// A lab that is gone soon after this process, should that be killed.
+    fn start(&self, arguments: &[&str]) -> KeptLab {
+        KeptLab::start(&self.dir, &[&["--size", "1GiB"], arguments].concat())
     }
 
     fn spec(&self) -> LabSpec {
@@ -105,8 +112,7 @@ fn a_lab_comes_up_and_goes_down_without_a_trace() {
     assert!(assert_succeeds(&place.lab(&["status"])).ends_with("ready\n"));
     let env = assert_succeeds(&place.lab(&["env"]));
     let script = format!("{env}\nrbd create --size 16M rbd/image && rbd ls rbd && ceph fsid");
-    let shell =
-        std::process::Command::new("sh").args(["-c", &script]).env_remove("CEPH_CONF").output().unwrap();
+    let shell = Command::new("sh").args(["-c", &script]).env_remove("CEPH_CONF").output().unwrap();
     let fsid = Cluster::open(&place.dir).unwrap().fsid().to_owned();
     assert_eq!(assert_succeeds(&shell), format!("image\n{fsid}\n"));
     assert_fails(&place.lab(&["up"]), 3, "a lab is already in");
@@ -169,6 +175,8 @@ fn run_takes_the_lab_that_is_there_and_hands_signals_on() {
     let run = |arguments: &[&str]| {
         let mut command = cephmark(&["lab", "run", "--dir"]);
         command.arg(shared.dir()).arg("--").args(arguments).stderr(Stdio::piped()).stdout(Stdio::piped());
+        // Else Ctrl-C's SIGINT is expected to reach the command by itself.
+        command.process_group(0);
         command
     };
     let conf = run(&["printenv", "CEPH_CONF"]).output().unwrap();
@@ -177,11 +185,13 @@ fn run_takes_the_lab_that_is_there_and_hands_signals_on() {
 
     let place = Place::new();
     let ready = place.dir.with_extension("ready");
-    let script = format!("trap 'exit 7' TERM; : > {}; while :; do sleep 0.05; done", ready.display());
-    let waits = run(&["sh", "-c", &script]).spawn().unwrap();
-    wait_for("the command's start", || ready.exists());
-    signal(&waits, Signal::SIGTERM);
-    assert_eq!(waits.wait_with_output().unwrap().status.code(), Some(7));
+    let script = format!(": > {}; exec sleep 1000", ready.display());
+    for (sent, code) in [(Signal::SIGTERM, 143), (Signal::SIGINT, 130)] {
+        let waits = run(&["sh", "-c", &script]).spawn().unwrap();
+        wait_for("the command's start", || fs::remove_file(&ready).is_ok());
+        signal(&waits, sent);
+        assert_eq!(waits.wait_with_output().unwrap().status.code(), Some(code));
+    }
     assert_eq!(shared.lack(), None);
 }
 
@@ -239,8 +249,8 @@ fn a_daemon_that_does_not_start_is_named_with_its_last_words() {
 fn a_deep_directory_has_its_sockets_elsewhere() {
     let mut place = Place::new();
     place.dir = place.dir.join("deep".repeat(30));
-    let lab = Lab::up(&place.spec(), &Watcher::silent()).unwrap();
-    let asked = std::process::Command::new("ceph-conf")
+    let lab = place.start(&[]);
+    let asked = Command::new("ceph-conf")
         .args(["-c", &lab.conf().to_string_lossy(), "-n", "osd.0", "--show-config-value", "run_dir"])
         .output();
     let sockets = PathBuf::from(text(&asked.unwrap().stdout).trim());
@@ -253,8 +263,7 @@ fn a_deep_directory_has_its_sockets_elsewhere() {
 #[test]
 fn daemons_can_be_killed_paused_and_brought_back() {
     let place = Place::new();
-    let spec = LabSpec { osds: 2, replicas: 2, objectstore: ObjectStore::BlueStore, ..place.spec() };
-    let lab = Lab::up(&spec, &Watcher::silent()).unwrap();
+    let lab = place.start(&["--osds", "2", "--replicas", "2", "--objectstore", "bluestore"]);
     let osd = lab.daemon("osd.1").unwrap();
     let ready = || lab.wait_until_ready(Duration::from_secs(60), &Watcher::silent()).unwrap();
 
@@ -278,18 +287,43 @@ fn daemons_can_be_killed_paused_and_brought_back() {
 #[test]
 fn a_memstore_keeps_its_data_over_an_orderly_restart() {
     let place = Place::new();
-    let lab = Lab::up(&place.spec(), &Watcher::silent()).unwrap();
+    let lab = place.start(&[]);
     let rados = |arguments: &[&str]| {
-        let output = std::process::Command::new("rados")
-            .arg("-c")
-            .arg(lab.conf())
-            .args(["-p", "rbd"])
-            .args(arguments)
-            .output();
+        let output =
+            Command::new("rados").arg("-c").arg(lab.conf()).args(["-p", "rbd"]).args(arguments).output();
         assert_succeeds(&output.unwrap())
     };
     rados(&["create", "object"]);
     lab.daemon("osd.0").unwrap().restart().unwrap();
     lab.wait_until_ready(Duration::from_secs(60), &Watcher::silent()).unwrap();
     assert!(rados(&["ls"]).lines().any(|name| name == "object"));
+}
+
+/// Runs in a process of its own, which the next test kills.
+#[test]
+#[ignore = "a part of the next test"]
+fn hold_a_lab_until_killed() {
+    let _lab = KeptLab::start(Path::new(&std::env::var_os(HOLD).expect("a directory")), &["--size", "1GiB"]);
+    loop {
+        thread::park();
+    }
+}
+
+const HOLD: &str = "CEPHMARK_TEST_HOLD";
+
+#[test]
+fn a_lab_of_the_tests_is_gone_soon_after_they_are_killed() {
+    let place = Place::new();
+    let mut tests = Command::new(std::env::current_exe().unwrap())
+        .args(["--ignored", "--exact", "lab::hold_a_lab_until_killed"])
+        .env(HOLD, &place.dir)
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    wait_for("the lab's start", || {
+        Cluster::find(&place.dir).is_ok_and(|lab| lab.is_some_and(|lab| lab.lack().is_none()))
+    });
+    tests.kill().unwrap();
+    tests.wait().unwrap();
+    wait_for("its end", || place.processes().is_empty() && !place.dir.exists());
 }

@@ -115,7 +115,7 @@ impl UpArgs {
     }
 }
 
-/// Does what the arguments say. To be called while the process has one thread, whose signal mask all others inherit.
+/// Does what the arguments say.
 ///
 /// # Errors
 /// Those of [`lab`].

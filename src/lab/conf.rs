@@ -120,8 +120,10 @@ impl Conf {
         match spec.objectstore {
             ObjectStore::MemStore => {
                 self.set("osd", "memstore_device_bytes", spec.size.get());
-                // The other layout keeps every overwritten buffer alive by its remains, and grows without end.
+                // Random overwrites make it grow far beyond its size otherwise: the other layout keeps overwritten
+                // buffers alive by their remains, and a long log is in memory twice.
                 self.set("osd", "memstore_page_set", true);
+                self.set("osd", "osd_max_pg_log_entries", 1000);
                 // A fast shutdown would skip the unmount, in which a memstore saves its objects.
                 self.set("osd", "osd_fast_shutdown", false);
             }
