@@ -1,0 +1,23 @@
+.DEFAULT_GOAL := help
+.PHONY: help demo test setup setup-test
+
+# A shell that is no login shell lacks rustup's directory.
+export PATH := $(PATH):$(HOME)/.cargo/bin
+
+help: ## Say what can be made
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST)
+
+demo: setup ## Install what is missing, build, and benchmark a throwaway Ceph cluster on this host
+	cargo build --release --locked
+	cargo run --release --locked --quiet -- run --lab configs/quickstart.yaml
+
+test: setup-test ## Install what is missing, check format and lints, run all tests; cluster tests on a throwaway cluster
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets --locked -- -D warnings
+	cargo test --workspace --locked
+
+setup: ## Install what the demo needs and this machine lacks
+	@scripts/setup.sh demo
+
+setup-test: ## Install what the tests need and this machine lacks
+	@scripts/setup.sh test
