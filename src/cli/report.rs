@@ -10,8 +10,15 @@ use crate::exit::Exit;
 use crate::report::{Detail, Layout, csv, json, markdown, text};
 use crate::result::{LoadError, ResultFile};
 
-/// Shows a result.
+const EXAMPLES: &str = "\
+Examples:
+  cephmark report results/rbd-4k-20260131T120000Z
+  cephmark report results/monday --trials
+  cephmark report results/monday/result.json --format csv -o monday.csv";
+
+/// Report a saved result.
 #[derive(Args, Clone, Debug)]
+#[command(after_help = EXAMPLES)]
 pub struct ReportArgs {
     /// A result.json, or the directory it is in
     result: PathBuf,
