@@ -5,3 +5,4 @@ mod fixture;
 mod lab;
 mod librbd_lane;
 mod support;
+mod results_doc;
