@@ -4,5 +4,5 @@ mod ceph;
 mod fixture;
 mod lab;
 mod librbd_lane;
-mod support;
 mod results_doc;
+mod support;

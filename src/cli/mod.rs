@@ -100,4 +100,3 @@ pub fn print(text: &str) -> Result<(), Failure> {
         _ => Ok(()),
     }
 }
-mod signals;

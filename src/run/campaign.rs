@@ -22,7 +22,7 @@ use crate::units::Bytes;
 
 /// All trials of a plan.
 #[derive(Debug)]
-pub struct Campaign<'a> {
+pub(super) struct Campaign<'a> {
     plan: &'a Plan,
     id: RunId,
     admin: Option<Cluster>,
@@ -49,7 +49,7 @@ struct Prepared {
 impl<'a> Campaign<'a> {
     /// A campaign about to begin; `result` is what is known before the first trial.
     #[must_use]
-    pub fn new(
+    pub(super) fn new(
         plan: &'a Plan,
         admin: Option<Cluster>,
         result: ResultFile,
@@ -63,7 +63,7 @@ impl<'a> Campaign<'a> {
     }
 
     /// Runs everything, removes what was made whatever happened, and gives the result with the exit code.
-    pub async fn run(mut self) -> (ResultFile, Result<Exit, Error>) {
+    pub(super) async fn run(mut self) -> (ResultFile, Result<Exit, Error>) {
         let outcome = self.trials().await;
         let cleaned = self.clean_up().await;
         self.result.finished = Some(Timestamp::now());

@@ -5,12 +5,12 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 /// The id of a run; two runs of one host differ, as do with near certainty those of different hosts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RunId(u64);
+pub(super) struct RunId(u64);
 
 impl RunId {
     /// A new id, from the time and this process.
     #[must_use]
-    pub fn new() -> Self {
+    pub(super) fn new() -> Self {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let nanoseconds = (now.as_nanos() & u128::from(u64::MAX)) as u64;
         Self(nanoseconds ^ u64::from(std::process::id()).rotate_left(44))
@@ -18,7 +18,7 @@ impl RunId {
 
     /// The number that written blocks carry.
     #[must_use]
-    pub const fn number(self) -> u64 {
+    pub(super) const fn number(self) -> u64 {
         self.0
     }
 }

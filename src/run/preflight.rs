@@ -133,7 +133,7 @@ fn check_existing(
 ///
 /// # Errors
 /// [`Error::Refused`] with who has it.
-pub fn refuse_if_in_use(image: &Image) -> Result<(), Error> {
+pub(super) fn refuse_if_in_use(image: &Image) -> Result<(), Error> {
     if let Some(watcher) = image.watchers()?.first() {
         return Err(Error::Refused(format!(
             "{} is open elsewhere: client.{} at {} watches it; stop that client, or name another image",
@@ -194,7 +194,7 @@ fn optional(namespace: &str) -> Option<&str> {
 ///
 /// # Errors
 /// Of opening it.
-pub async fn size_of(
+pub(super) async fn size_of(
     admin: &Cluster,
     existing: &ExistingImage,
     cancel: &CancellationToken,
@@ -213,7 +213,7 @@ pub async fn size_of(
 
 /// What the host's processors do while cephmark does nothing; none where Ceph daemons run on this host as well, for
 /// then the host's busy time is theirs, or where a signal came.
-pub async fn idle_baseline(cancel: &CancellationToken) -> Option<CpuUsage> {
+pub(super) async fn idle_baseline(cancel: &CancellationToken) -> Option<CpuUsage> {
     if ceph_runs_here() {
         return None;
     }

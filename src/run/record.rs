@@ -19,7 +19,7 @@ use crate::units::Bytes;
 
 /// What the user should know of a trial.
 #[must_use]
-pub fn problem(code: &str, text: impl Into<String>) -> Problem {
+pub(super) fn problem(code: &str, text: impl Into<String>) -> Problem {
     Problem { code: code.to_owned(), text: text.into() }
 }
 
@@ -27,7 +27,7 @@ pub fn problem(code: &str, text: impl Into<String>) -> Problem {
 ///
 /// # Errors
 /// [`Error::Target`] if one of them is swept over.
-pub fn overrides(setting: &Setting<'_>, effective: &[Effective]) -> Result<Vec<Problem>, Error> {
+pub(super) fn overrides(setting: &Setting<'_>, effective: &[Effective]) -> Result<Vec<Problem>, Error> {
     let Some(images) = setting.images else { return Ok(Vec::new()) };
     let said = target::overridden(setting.arm, images, effective)?;
     Ok(said.into_iter().map(|text| problem("option_overridden", text)).collect())
@@ -35,7 +35,7 @@ pub fn overrides(setting: &Setting<'_>, effective: &[Effective]) -> Result<Vec<P
 
 /// The record of a trial.
 #[must_use]
-pub fn trial(
+pub(super) fn trial(
     setting: &Setting<'_>,
     repeat: u32,
     attempt: u32,
@@ -65,7 +65,7 @@ pub fn trial(
         jobs: by_job(setting, outcome, figures_of_all_ops),
         checks: by_job(setting, outcome, checks),
         durable_on_ack: Some(durable_on_ack(&outcome.effective)),
-        drain_s: setting.workload.changes_data().then(|| outcome.drain.as_secs_f64()),
+        drain_s: setting.workload.changes_data().then_some(outcome.drain.as_secs_f64()),
         effective_bytes_per_s: effective_rate(outcome),
         cpu: cpu(&outcome.cpu, setting.idle, ios),
         max_rss_bytes: outcome.peak_memory.get(),

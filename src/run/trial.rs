@@ -22,7 +22,7 @@ use crate::units::Bytes;
 
 /// What a trial needs to know.
 #[derive(Debug)]
-pub struct Setting<'a> {
+pub(super) struct Setting<'a> {
     /// The cluster.
     pub cluster: &'a ClusterSpec,
     /// How trials are run.
@@ -47,7 +47,7 @@ pub struct Setting<'a> {
 
 /// What a trial gave, before it is written down.
 #[derive(Debug)]
-pub struct Outcome {
+pub(super) struct Outcome {
     /// A tally for each job.
     pub tallies: Vec<Tally>,
     /// The seconds of each job.
@@ -70,7 +70,7 @@ pub struct Outcome {
 ///
 /// # Errors
 /// Of setting up; [`Error::Target`] with exit code 5 if the cluster is stuck; [`Error::Interrupted`].
-pub async fn run(setting: Setting<'_>, repeat: u32, attempt: u32) -> Result<Trial, Error> {
+pub(super) async fn run(setting: Setting<'_>, repeat: u32, attempt: u32) -> Result<Trial, Error> {
     let clients = open(&setting).await?;
     let (effective, look) = match &clients {
         Some(clients) => {

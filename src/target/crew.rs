@@ -21,7 +21,7 @@ const GRACE: Duration = Duration::from_secs(10);
 
 /// The load threads of one arm.
 #[derive(Debug)]
-pub struct Crew {
+pub(super) struct Crew {
     members: Vec<Member>,
 }
 
@@ -39,7 +39,7 @@ impl Crew {
     ///
     /// # Errors
     /// [`Error::Thread`] if the system gives no thread.
-    pub fn start<L: Lane + 'static>(
+    pub(super) fn start<L: Lane + 'static>(
         jobs: &[Job],
         commons: &[Common],
         mut lane: impl FnMut(usize, &Job) -> MakeLane<L>,
@@ -59,7 +59,7 @@ impl Crew {
     ///
     /// # Errors
     /// The first error of a thread; [`Error::LoadThreadStuck`] if one does not come back in time.
-    pub async fn run(&mut self, window: Window, jobs: usize) -> Result<Vec<Tally>, Error> {
+    pub(super) async fn run(&mut self, window: Window, jobs: usize) -> Result<Vec<Tally>, Error> {
         for member in &self.members {
             // A thread that is gone shows below, where its tally is missing.
             let _ = member.windows.send(window);
@@ -86,7 +86,7 @@ impl Crew {
     }
 
     /// Ends the threads, which drain and drop their lanes. Blocks for as long as the slowest of them takes.
-    pub fn end(self) {
+    pub(super) fn end(self) {
         let threads: Vec<_> = self.members.into_iter().map(|member| member.thread).collect();
         for thread in threads {
             // A panic of the thread was reported as a missing tally already.

@@ -216,7 +216,7 @@ impl Clients {
 ///
 /// # Errors
 /// Of setting an option or of connecting.
-pub async fn connect(
+pub(super) async fn connect(
     spec: &ClusterSpec,
     options: &[ClientOption],
     cancel: &CancellationToken,
