@@ -133,6 +133,7 @@ impl<L: Lane, C: Clock> Driver<L, C> {
         let stall_ns = nanoseconds(window.stall);
         self.bounds = Bounds { start_ns, stop_ns, stall_ns, on_error: window.on_error };
         self.supply.begin(start_ns, window.measured);
+        self.pen.begin();
         let mut now_ns = self.now_ns();
         while now_ns < start_ns && !self.common.halt.load(Ordering::Relaxed) {
             now_ns = self.wait(now_ns, start_ns)?;

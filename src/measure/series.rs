@@ -142,7 +142,7 @@ impl Series {
         self.lock().seconds.last().cloned()
     }
 
-    /// Takes what was gathered since the last call: the seconds of a window, once all threads have left it.
+    /// Takes the seconds of the window that all threads have left; what is not taken is gone with the next window.
     #[must_use]
     pub fn take(&self) -> Vec<Second> {
         let mut state = self.lock();
@@ -163,8 +163,19 @@ impl Series {
 }
 
 impl State {
+    /// Forgets the window before, unless another thread has begun the new one.
+    fn begin(&mut self) {
+        if self.reached.iter().all(|&second| second == u64::MAX) {
+            self.reached.fill(0);
+            self.seconds.clear();
+            self.open.clear();
+            self.end_ns = 0;
+        }
+    }
+
     /// Adds a thread's second `index` and notes that the thread is now in second `next`.
     fn hand_over(&mut self, thread: u32, index: u64, sums: &mut SumsByOp, next: u64) {
+        // Closed seconds are those that all threads have left.
         let position = (index - self.seconds.len() as u64) as usize;
         while self.open.len() <= position {
             self.open.push_back(array::from_fn(|_| None));
@@ -210,6 +221,11 @@ impl SeriesPen {
         Self { series, thread, index: 0, edge_ns: SECOND_NS, sums }
     }
 
+    /// Enters a window: all threads of the job have left the one before.
+    pub(crate) fn begin(&mut self) {
+        self.series.lock().begin();
+    }
+
     /// Adds an I/O that completed at `at_ns`; never before an earlier one.
     #[inline]
     pub(crate) fn record(&mut self, op: Op, bytes: u32, latency_ns: u64, at_ns: u64) {
@@ -219,7 +235,7 @@ impl SeriesPen {
         self.sums[op as usize].get_or_insert_with(Sums::new).record(bytes, latency_ns);
     }
 
-    /// Leaves the window, which ended at `end_ns` for this thread; the pen is then ready for another window.
+    /// Leaves the window, which ended at `end_ns` for this thread.
     pub(crate) fn finish(&mut self, end_ns: u64) {
         // A window that ends on a second's edge has no second after it, unless an I/O completed right on that edge.
         let end_ns = end_ns.max(self.index * SECOND_NS + 1);
@@ -295,19 +311,23 @@ mod tests {
     }
 
     #[test]
-    fn a_second_window_starts_from_nothing() {
-        let (series, mut pens) = pens(1);
-        pens[0].record(Op::Read, 4096, 1_000, 1_500 * MS);
-        pens[0].finish(2_000 * MS);
-        assert_eq!(series.take().len(), 2);
-        pens[0].record(Op::Read, 512, 7_000, 10 * MS);
-        pens[0].finish(1_000 * MS);
-        let seconds = series.take();
-        assert_eq!(seconds.len(), 1);
-        let wanted = Duration::from_micros(7);
-        assert_eq!(
-            reads(&seconds[0]),
-            Interval { ios: 1, bytes: 512, mean: wanted, p99: wanted, max: wanted }
-        );
+    fn a_second_window_starts_from_nothing_whether_the_first_was_taken_or_not() {
+        for take in [true, false] {
+            let (series, mut pens) = pens(2);
+            for pen in &mut pens {
+                pen.record(Op::Read, 4096, 1_000, 1_500 * MS);
+                pen.finish(2_000 * MS);
+            }
+            assert!(!take || series.take().len() == 2);
+            pens[0].begin();
+            pens[0].record(Op::Read, 512, 7_000, 10 * MS);
+            pens[0].finish(1_000 * MS);
+            pens[1].begin();
+            pens[1].finish(1_000 * MS);
+            let seconds = series.take();
+            assert_eq!(seconds.len(), 1);
+            let us = Duration::from_micros(7);
+            assert_eq!(reads(&seconds[0]), Interval { ios: 1, bytes: 512, mean: us, p99: us, max: us });
+        }
     }
 }
