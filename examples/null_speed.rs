@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 
 use cephmark::clock::Monotonic;
 use cephmark::lane::NullLane;
-use cephmark::load::{Common, Driver, Live, OnError, Window};
-use cephmark::plan::{BlockShare, Distribution, Job, Pace, Rw};
+use cephmark::load::{Common, Driver, Live, Window};
+use cephmark::plan::{BlockShare, Distribution, Job, OnError, Pace, Rw};
 use cephmark::units::Bytes;
 
 fn main() {

@@ -74,6 +74,8 @@ fn host() -> Host {
         memory_bytes: 64 << 30,
         governor: Some("performance".to_owned()),
         allocator: "glibc".to_owned(),
+        clock_read_ns: 25,
+        is_guest: false,
     }
 }
 

@@ -21,4 +21,8 @@ pub struct Host {
     pub governor: Option<String>,
     /// Memory allocator in the process, such as `glibc` or `tcmalloc`.
     pub allocator: String,
+    /// What reading the clock costs, in nanoseconds: every I/O pays for it once or twice.
+    pub clock_read_ns: u64,
+    /// Whether it is a guest of a hypervisor.
+    pub is_guest: bool,
 }

@@ -68,7 +68,7 @@ impl<'a> Campaign<'a> {
         let cleaned = self.clean_up().await;
         self.result.finished = Some(Timestamp::now());
         let saved = self.save();
-        let exit = outcome.and_then(|()| cleaned).and_then(|()| saved).map(|()| self.exit());
+        let exit = outcome.and(cleaned).and(saved).map(|()| self.exit());
         (self.result, exit)
     }
 

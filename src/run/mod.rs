@@ -24,6 +24,7 @@ pub use interrupt::listen;
 pub use preflight::{cluster as check_cluster, connect, needs_cluster, options as check_options};
 
 use crate::exit::Exit;
+use crate::measure::Host;
 use crate::plan::{Order, Plan};
 use crate::result::{self, Problem, ResultDirectory, ResultFile, Timestamp};
 
@@ -40,6 +41,8 @@ pub async fn run(
     let started = Timestamp::now();
     let directory = ResultDirectory::prepare(out, &plan.name, started)?;
     let mut result = ResultFile::new(plan.profile.clone(), started);
+    // Before Ceph's libraries are loaded, which may bring an allocator that nobody uses.
+    result.host = record::host(Host::probe());
     let mut admin = None;
     if needs_cluster(plan) {
         check_options(plan)?;

@@ -8,11 +8,11 @@ use serde_json::{Map, Number, Value};
 use super::Error;
 use super::trial::{Outcome, Setting};
 use crate::lane::Op;
-use crate::measure::{CpuUsage, Second, Tally};
+use crate::measure::{self, CpuUsage, Second, Tally};
 use crate::plan::{Job, Subject};
 use crate::result::{
-    Checks, Counters, Cpu, EffectiveOption, Figures, LatencyNs, Mismatch, OptionSource, Problem, SeriesPoint,
-    Status, Timestamp, Trial, Verified,
+    Checks, Counters, Cpu, EffectiveOption, Figures, Host, LatencyNs, Mismatch, OptionSource, Problem,
+    SeriesPoint, Status, Timestamp, Trial, Verified,
 };
 use crate::target::{self, Effective, Origin};
 use crate::units::Bytes;
@@ -68,7 +68,7 @@ pub(super) fn trial(
         drain_s: setting.workload.changes_data().then_some(outcome.drain.as_secs_f64()),
         effective_bytes_per_s: effective_rate(outcome),
         cpu: cpu(&outcome.cpu, setting.idle, ios),
-        max_rss_bytes: outcome.peak_memory.get(),
+        max_rss_bytes: outcome.peak_memory.unwrap_or_default().get(),
         counters: counters_between(&outcome.counters),
         series: series(&setting.jobs, &outcome.series),
     }
@@ -113,6 +113,21 @@ fn mismatch(found: &crate::measure::Mismatch) -> Mismatch {
     let expected =
         if first == last { format!("generation {first}") } else { format!("generation {first} to {last}") };
     Mismatch { image: found.image, offset: found.offset.get(), expected, found: found.found.to_string() }
+}
+
+/// The machine, in the result's words.
+pub(super) fn host(found: measure::Host) -> Host {
+    Host {
+        name: found.name,
+        kernel: found.kernel,
+        cpu_model: found.cpu_model,
+        cpus: found.cpus,
+        memory_bytes: found.memory.get(),
+        governor: found.governor,
+        allocator: found.allocator,
+        clock_read_ns: found.clock_read.as_nanos() as u64,
+        is_guest: found.is_guest,
+    }
 }
 
 /// What makes a trial a failed one.

@@ -9,10 +9,11 @@ use tokio_util::sync::CancellationToken;
 use super::Error;
 use super::events::Events;
 use crate::load::Window;
-use crate::measure::{CpuMeter, CpuUsage, Second, Tally};
+use crate::measure::{CpuMeter, CpuUsage, PeakMemory, Second, Tally};
 use crate::plan::RunSpec;
 use crate::report::Phase;
 use crate::target::Session;
+use crate::units::Bytes;
 
 /// How long load threads have to be ready before a window starts.
 const HEAD_START: Duration = Duration::from_millis(20);
@@ -37,6 +38,8 @@ pub(super) struct Driven {
     pub(super) series: Vec<Vec<Second>>,
     /// CPU time up to the window's stop, or to its early end.
     pub(super) cpu: CpuUsage,
+    /// Peak resident memory within the window, if it can be told.
+    pub(super) peak_memory: Option<Bytes>,
 }
 
 impl Stage<'_> {
@@ -62,12 +65,15 @@ impl Stage<'_> {
         let mut ticks = interval(Duration::from_secs(1));
         ticks.tick().await;
         let (mut halted, mut cpu) = (false, None);
-        let meter = CpuMeter::start();
+        let (meter, mut memory) = (CpuMeter::start(), PeakMemory::start());
         let tallies = loop {
             tokio::select! {
                 tallies = &mut running => break tallies?,
                 () = sleep_until(window.stop.into()), if cpu.is_none() => cpu = Some(meter.read()),
-                _ = ticks.tick() => self.events.tick(&lives),
+                _ = ticks.tick() => {
+                    memory.sample();
+                    self.events.tick(&lives);
+                }
                 () = self.cancel.cancelled(), if !halted => {
                     halted = true;
                     halt.store(true, Ordering::Relaxed);
@@ -76,6 +82,10 @@ impl Stage<'_> {
         };
         let series = lives.iter().map(|live| live.take_series()).collect();
         let cpu = cpu.unwrap_or_else(|| meter.read());
-        if halted { Err(Error::Interrupted) } else { Ok(Driven { tallies, series, cpu }) }
+        if halted {
+            Err(Error::Interrupted)
+        } else {
+            Ok(Driven { tallies, series, cpu, peak_memory: memory.read() })
+        }
     }
 }

@@ -55,7 +55,7 @@ pub(super) struct Outcome {
     /// CPU time of the measured window.
     pub cpu: CpuUsage,
     /// Peak resident memory.
-    pub peak_memory: Bytes,
+    pub peak_memory: Option<Bytes>,
     /// How long the flush at the end took.
     pub drain: Duration,
     /// Options in effect.
@@ -116,15 +116,6 @@ async fn measure(setting: &Setting<'_>, session: &mut Session) -> Result<Outcome
     setting.events.phase(Phase::Drain, Duration::ZERO);
     let drain = session.flush(setting.run.stall).await?;
     let counters = [before, session.counters().await?];
-    let Driven { tallies, series, cpu } = driven;
-    Ok(Outcome {
-        tallies,
-        series,
-        cpu,
-        peak_memory: Bytes(0),
-        drain,
-        effective: Vec::new(),
-        counters,
-        look: None,
-    })
+    let Driven { tallies, series, cpu, peak_memory } = driven;
+    Ok(Outcome { tallies, series, cpu, peak_memory, drain, effective: Vec::new(), counters, look: None })
 }
