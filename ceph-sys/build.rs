@@ -53,6 +53,7 @@ fn generate(library: &str, header: &str, functions: &str, constants: &str) {
         .clang_args(include.map(|directory| format!("-I{directory}")))
         // libcephfs.h refuses to compile without it, and its off_t must be that of `libc`.
         .clang_arg("-D_FILE_OFFSET_BITS=64")
+        .parse_callbacks(Box::new(bindgen::CargoCallbacks::new()))
         .allowlist_function(functions)
         .allowlist_var(constants)
         .blocklist_type(LIBC_TYPES)

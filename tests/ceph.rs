@@ -46,6 +46,7 @@ fn options_are_set_before_and_read_after_connecting() {
 
 #[test]
 fn a_mistaken_option_is_refused_before_anything_happens() {
+    let _calm = fixture::calm();
     let mut config = fixture::config(Role::Load);
     let error = config.set("rbd_cach_size", "1").expect_err("a typo");
     assert_eq!(error.to_string(), "there is no Ceph option `rbd_cach_size`; did you mean `rbd_cache_size`?");
@@ -56,6 +57,7 @@ fn a_mistaken_option_is_refused_before_anything_happens() {
 
 #[test]
 fn a_missing_conf_file_says_which_and_what_to_do() {
+    let _calm = fixture::calm();
     let conf = std::path::Path::new("/nowhere/ceph.conf");
     let error = Config::new(Some(conf), "client.admin", Duration::from_secs(1), Role::Admin)
         .expect_err("no such file");
@@ -88,6 +90,7 @@ fn a_user_without_a_key_or_unknown_to_the_cluster_is_told_apart() {
 
 #[test]
 fn monitors_out_of_reach_are_given_up_within_the_timeout() {
+    let _calm = fixture::calm();
     let mut config = Config::new(Some(&fixture::conf()), "client.admin", Duration::from_secs(2), Role::Admin)
         .expect("a conf");
     // A port that nobody listens on.
@@ -101,6 +104,7 @@ fn monitors_out_of_reach_are_given_up_within_the_timeout() {
 
 #[test]
 fn connecting_can_be_interrupted() {
+    let _calm = fixture::calm();
     let mut config =
         Config::new(Some(&fixture::conf()), "client.admin", Duration::from_secs(30), Role::Admin)
             .expect("a conf");
@@ -121,6 +125,23 @@ fn a_monitor_says_why_it_refuses_a_command() {
     let error = error.expect_err("there is no such pool");
     assert_eq!(error.errno(), Some(Errno::ENOENT));
     assert_eq!(error.to_string(), "the monitor refused `osd pool get`: unrecognized pool 'nowhere' (ENOENT)");
+}
+
+#[test]
+fn a_user_whose_capabilities_are_too_small_is_told_so() {
+    let _calm = fixture::calm();
+    let scratch = Scratch::of_size(&fixture::pool(Role::Admin), MIB);
+    let directory = tempfile::tempdir().expect("a directory");
+    let keyring = directory.path().join("keyring");
+    let key = fixture::tool("ceph", &["auth", "get-or-create", "client.weak", "mon", "allow r"]);
+    std::fs::write(&keyring, key).expect("a keyring");
+    let mut config =
+        Config::new(Some(&fixture::conf()), "weak", Duration::from_secs(10), Role::Admin).expect("a conf");
+    config.set("keyring", keyring.to_str().expect("text")).expect("a known option");
+    let pool = config.connect().expect("a known user").pool(POOL, None).expect("the monitors may be asked");
+    let error = pool.image(&scratch.name, View::Read).expect_err("the OSDs may not");
+    assert_eq!(error.errno(), Some(Errno::EPERM));
+    assert!(error.to_string().contains("the user's capabilities do not allow it"), "{error}");
 }
 
 #[test]

@@ -171,6 +171,7 @@ fn dropping_a_lane_waits_for_what_is_in_flight() {
         lane.push(io(slot, 0, Op::Write, u64::from(slot) * MIB, 0x77));
     }
     drop(lane);
+    assert_eq!(image.lock_owners().expect("a list").len(), 1, "the writer");
     let mut lane = lane_of([image], 1);
     for slot in 0..8 {
         assert_eq!(once(&mut lane, io(0, 0, Op::Read, slot * MIB, 0)).io.buffer[0], 0x77);
@@ -194,7 +195,7 @@ fn a_thousand_images_share_one_lane_and_no_thread_is_added_for_them() {
     let threads_with_one = threads();
     images.extend(shares.iter().flatten().skip(1).map(|image| image.open(View::Write)));
     write_each_once(&mut lane_of(images, 64), IMAGES);
-    assert_eq!(threads(), threads_with_one);
+    assert!(threads() <= threads_with_one, "{} threads, not {threads_with_one}", threads());
     thread::scope(|scope| {
         for share in shares.drain(..) {
             scope.spawn(|| drop(share));

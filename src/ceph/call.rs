@@ -7,15 +7,31 @@ use nix::errno::Errno;
 
 use super::Error;
 
-/// A handle of the C libraries.
+/// A handle of the C libraries; null once it is closed.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Raw(pub(super) *mut c_void);
+pub(super) struct Raw(*mut c_void);
 
 // SAFETY: librados and librbd lock within each handle (cluster, I/O context, image), and document them as usable from
 // any thread; the one thing they leave to the caller, that none is used once closed, is up to the handles' owners.
 unsafe impl Send for Raw {}
 // SAFETY: as above.
 unsafe impl Sync for Raw {}
+
+impl Raw {
+    pub(super) const fn new(handle: *mut c_void) -> Self {
+        Self(handle)
+    }
+
+    pub(super) const fn get(self) -> *mut c_void {
+        self.0
+    }
+
+    /// Takes the handle to close it, unless that has been done.
+    pub(super) fn take(&mut self) -> Option<Self> {
+        let handle = std::mem::replace(&mut self.0, std::ptr::null_mut());
+        (!handle.is_null()).then_some(Self(handle))
+    }
+}
 
 /// The code that a C function returned: negative is an errno.
 pub(super) fn check<T: Copy + Into<i64>>(code: T) -> Result<T, Errno> {

@@ -157,7 +157,7 @@ impl Connection {
             let remedy = "a user is named like client.admin";
             Error::failed(format!("set up a client as `{user}`"), errno, &[(Errno::EINVAL, remedy)])
         })?;
-        Ok(Self { raw: Raw(raw), rados, user, timeout, directory: None })
+        Ok(Self { raw: Raw::new(raw), rados, user, timeout, directory: None })
     }
 
     /// A private directory for the admin socket, removed with the connection.
@@ -184,7 +184,7 @@ impl Connection {
             // SAFETY: the handle is open, the name lives for the call, and the buffer has that much room.
             let code = unsafe {
                 self.rados.rados_conf_get(
-                    self.raw.0,
+                    self.raw.get(),
                     option.as_ptr(),
                     buffer.as_mut_ptr().cast(),
                     buffer.len(),
@@ -211,19 +211,15 @@ impl Connection {
     }
 
     pub(super) const fn raw(&self) -> *mut c_void {
-        self.raw.0
+        self.raw.get()
     }
 
     fn shut(&mut self) -> Result<(), Error> {
-        let raw = std::mem::replace(&mut self.raw, Raw(ptr::null_mut()));
-        if raw.0.is_null() {
-            return Ok(());
-        }
+        let Some(raw) = self.raw.take() else { return Ok(()) };
         let rados = self.rados;
         finish_within("disconnecting", self.timeout, move || {
-            let raw = raw;
-            // SAFETY: nobody else has the handle: it was replaced above, and pools and images hold the connection.
-            unsafe { rados.rados_shutdown(raw.0) };
+            // SAFETY: nobody else has the handle: it was taken above, and pools and images hold the connection.
+            unsafe { rados.rados_shutdown(raw.get()) };
             Ok(())
         })
     }

@@ -1,4 +1,4 @@
-//! Creating images.
+//! What a new image looks like, and making it.
 #![expect(unsafe_code, reason = "calls librbd")]
 
 use std::ptr;
@@ -31,14 +31,7 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// Creates an image.
-    ///
-    /// Implements: `rbd_create4`.
-    ///
-    /// # Errors
-    /// [`Error::Failed`]: `EEXIST` if there is one of that name, `EINVAL` if the layout makes no sense, `ENOENT` if the
-    /// namespace or the data pool is missing.
-    pub fn create(&self, pool: &Pool, name: &str) -> Result<(), Error> {
+    pub(super) fn create(&self, pool: &Pool, name: &str) -> Result<(), Error> {
         let rbd = ceph_sys::rbd()?;
         let image = c_text("an image's name", name)?;
         let failed = |errno| {

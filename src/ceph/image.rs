@@ -13,7 +13,7 @@ use super::deadline::{finish_within, say};
 use super::{Error, Features, Pool};
 use crate::units::Bytes;
 
-/// An open image. Clones share it; the last one closes it.
+/// An open image, from [`Pool::image`]. Clones share it; the last one closes it.
 #[derive(Clone, Debug)]
 pub struct Image(Arc<Open>);
 
@@ -58,13 +58,7 @@ struct Open {
 }
 
 impl Image {
-    /// Opens an image.
-    ///
-    /// Implements: `rbd_open`, `rbd_open_read_only`.
-    ///
-    /// # Errors
-    /// [`Error::Failed`], with `ENOENT` if the image, its namespace or the snapshot is missing.
-    pub fn open(pool: &Pool, name: &str, view: View<'_>) -> Result<Self, Error> {
+    pub(super) fn open(pool: &Pool, name: &str, view: View<'_>) -> Result<Self, Error> {
         let rbd = ceph_sys::rbd()?;
         let image = c_text("an image's name", name)?;
         let (snapshot, full_name) = match view {
@@ -85,7 +79,7 @@ impl Image {
             };
             Error::failed(format!("open the image {full_name}"), errno, &[(Errno::ENOENT, missing)])
         })?;
-        Ok(Self(Arc::new(Open { raw: Raw(raw), rbd, pool: pool.clone(), name: full_name })))
+        Ok(Self(Arc::new(Open { raw: Raw::new(raw), rbd, pool: pool.clone(), name: full_name })))
     }
 
     /// Its name: `pool/image`, `pool/namespace/image` or either with `@snapshot`.
@@ -167,7 +161,7 @@ impl Image {
     }
 
     pub(super) fn raw(&self) -> *mut c_void {
-        self.0.raw.0
+        self.0.raw.get()
     }
 
     pub(super) fn failed(&self, verb: &str, errno: Errno) -> Error {
@@ -206,16 +200,12 @@ impl Image {
 
 impl Open {
     fn shut(&mut self) -> Result<(), Error> {
-        let raw = std::mem::replace(&mut self.raw, Raw(ptr::null_mut()));
-        if raw.0.is_null() {
-            return Ok(());
-        }
+        let Some(raw) = self.raw.take() else { return Ok(()) };
         let (rbd, pool, name) = (self.rbd, self.pool.clone(), self.name.clone());
         let limit = pool.cluster().timeout();
         finish_within(&format!("closing the image {name}"), limit, move || {
-            let raw = raw;
-            // SAFETY: nobody else has the handle: it was replaced above, and this was its last holder.
-            let code = unsafe { rbd.rbd_close(raw.0) };
+            // SAFETY: nobody else has the handle: it was taken above, from its last holder.
+            let code = unsafe { rbd.rbd_close(raw.get()) };
             // The pool may go only after the image: this thread holds it for as long as the call takes.
             drop(pool);
             check(code)

@@ -38,7 +38,7 @@ impl Pool {
         unsafe { cluster.rados().rados_ioctx_set_namespace(raw, space.as_ptr()) };
         let namespace = namespace.filter(|namespace| !namespace.is_empty()).map(str::to_owned);
         Ok(Self(Arc::new(IoCtx {
-            raw: Raw(raw),
+            raw: Raw::new(raw),
             cluster: cluster.clone(),
             name: name.to_owned(),
             namespace,
@@ -112,18 +112,23 @@ impl Pool {
         Ok(split_nul(&names).into_iter().filter(|name| !name.is_empty()).collect())
     }
 
-    /// Opens an image; see [`Image::open`].
+    /// Opens an image.
+    ///
+    /// Implements: `rbd_open`, `rbd_open_read_only`.
     ///
     /// # Errors
-    /// As there.
+    /// [`Error::Failed`], with `ENOENT` if the image, its namespace or the snapshot is missing.
     pub fn image(&self, name: &str, view: View<'_>) -> Result<Image, Error> {
         Image::open(self, name, view)
     }
 
-    /// Creates an image; see [`Layout::create`].
+    /// Creates an image.
+    ///
+    /// Implements: `rbd_create4`.
     ///
     /// # Errors
-    /// As there.
+    /// [`Error::Failed`]: `EEXIST` if there is one of that name, `EINVAL` if the layout makes no sense, `ENOENT` if the
+    /// namespace or the data pool is missing.
     pub fn create_image(&self, name: &str, layout: &Layout) -> Result<(), Error> {
         layout.create(self, name)
     }
@@ -169,7 +174,7 @@ impl Pool {
     }
 
     pub(super) fn raw(&self) -> *mut c_void {
-        self.0.raw.0
+        self.0.raw.get()
     }
 }
 
@@ -184,6 +189,6 @@ impl std::fmt::Display for Pool {
 impl Drop for IoCtx {
     fn drop(&mut self) {
         // SAFETY: the I/O context is open and this is its last holder: images hold the pool for as long as they are.
-        unsafe { self.cluster.rados().rados_ioctx_destroy(self.raw.0) };
+        unsafe { self.cluster.rados().rados_ioctx_destroy(self.raw.get()) };
     }
 }
