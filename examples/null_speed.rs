@@ -11,13 +11,13 @@ use std::time::{Duration, Instant};
 use cephmark::clock::Monotonic;
 use cephmark::lane::NullLane;
 use cephmark::load::{Common, Driver, Live, Window};
-use cephmark::plan::{BlockShare, Distribution, Job, OnError, Pace, Rw};
+use cephmark::plan::{Job, OnError, Rw};
 use cephmark::units::Bytes;
 
 fn main() {
     let seconds = std::env::args().nth(1).and_then(|text| text.parse().ok()).unwrap_or(3);
     for (rw, iodepth) in [(Rw::RandRead, 1), (Rw::RandRead, 32), (Rw::RandWrite, 32), (Rw::RandRw, 32)] {
-        let job = job(rw, iodepth);
+        let job = Job { rw, iodepth, size: Bytes(1 << 40), ..Job::default() };
         let common = Common {
             images: 1,
             ledger: None,
@@ -42,35 +42,4 @@ fn main() {
             1e-6 / per_io,
         );
     }
-}
-
-fn job(rw: Rw, iodepth: u32) -> Job {
-    Job {
-        name: String::new(),
-        rw,
-        rwmixread: 50,
-        blocks: vec![BlockShare { size: Bytes(4096), percent: 100 }],
-        iodepth,
-        numjobs: 1,
-        offset: Bytes(0),
-        size: Bytes(1 << 40),
-        io_size: None,
-        number_ios: None,
-        pace: Pace::Closed,
-        distribution: Distribution::Uniform,
-        fsync: 0,
-        fdatasync: 0,
-        end_fsync: false,
-        randseed: 1,
-        buffer_compress_percentage: 0,
-        zero_buffers: false,
-        verify: false,
-        cpus_allowed: Vec::new(),
-        runtime: Duration::from_secs(seconds_of_a_trial()),
-        ramp_time: Duration::ZERO,
-    }
-}
-
-const fn seconds_of_a_trial() -> u64 {
-    3
 }

@@ -53,3 +53,57 @@ impl Payload {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    fn zero_share(percent: u8) -> f64 {
+        let job = Job { buffer_compress_percentage: percent, ..Job::default() };
+        let mut payload = Payload::new(&job, 0);
+        let mut buffer = payload.buffer(1 << 20);
+        payload.renew(&mut buffer);
+        buffer.iter().filter(|&&byte| byte == 0).count() as f64 / (1 << 20) as f64
+    }
+
+    #[test]
+    fn the_compressible_share_is_as_asked_for() {
+        for percent in [0, 25, 50, 99, 100] {
+            // A random byte is zero once in 256 times.
+            let wanted = f64::from(percent) / 100.0;
+            let found = zero_share(percent);
+            assert!((found - wanted - (1.0 - wanted) / 256.0).abs() < 0.005, "{found} for {percent}");
+        }
+    }
+
+    #[test]
+    fn every_compress_chunk_has_its_own_zeroes() {
+        let job = Job { buffer_compress_percentage: 50, ..Job::default() };
+        let buffer = Payload::new(&job, 0).buffer(4096);
+        for segment in buffer.chunks(512) {
+            assert!(segment[256..].iter().all(|&byte| byte == 0));
+            assert!(segment[..256].iter().filter(|&&byte| byte == 0).count() < 16);
+        }
+    }
+
+    #[test]
+    fn no_two_writes_share_a_page() {
+        let (mut pages, mut payload) = (HashSet::new(), Payload::new(&Job::default(), 0));
+        let mut buffer = payload.buffer(64 << 10);
+        for _ in 0..100 {
+            payload.renew(&mut buffer);
+            pages.extend(buffer.chunks(4096).map(<[u8]>::to_vec));
+        }
+        assert_eq!(pages.len(), 100 * 16);
+    }
+
+    #[test]
+    fn zero_buffers_are_zeroes() {
+        let mut payload = Payload::new(&Job { zero_buffers: true, ..Job::default() }, 0);
+        let mut buffer = payload.buffer(8192);
+        payload.renew(&mut buffer);
+        assert!(buffer.iter().all(|&byte| byte == 0));
+    }
+}

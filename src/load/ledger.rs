@@ -6,7 +6,6 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::block::Label;
-use crate::plan::Job;
 use crate::units::Bytes;
 
 /// The book of one arm.
@@ -57,17 +56,6 @@ impl Ledger {
         let units_per_image = size.get().div_ceil(unit);
         let words = (0..units_per_image * u64::from(images)).map(|_| Word(AtomicU64::new(UNKNOWN))).collect();
         Self { run, unit, units_per_image, words }
-    }
-
-    /// The largest unit that all blocks of the verifying ones among `jobs` are multiples of; `None` if none verifies,
-    /// or if the unit would be too small to be marked (below 64 bytes).
-    #[must_use]
-    pub fn unit_for<'a>(jobs: impl IntoIterator<Item = &'a Job>) -> Option<Bytes> {
-        let verifying = jobs.into_iter().filter(|job| job.verify);
-        let numbers =
-            verifying.flat_map(|job| job.blocks.iter().map(|b| b.size.get()).chain([job.offset.get()]));
-        let unit = numbers.fold(0, greatest_common_divisor);
-        (unit >= Label::SMALLEST_UNIT).then_some(Bytes(unit))
     }
 
     /// Bytes of memory that a book takes.
@@ -212,6 +200,105 @@ pub(crate) enum Verdict {
     },
 }
 
-fn greatest_common_divisor(a: u64, b: u64) -> u64 {
-    if b == 0 { a } else { greatest_common_divisor(b, a % b) }
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::measure::Found;
+
+    const UNIT: u32 = 512;
+
+    fn ledger() -> Ledger {
+        Ledger::new(7, 2, Bytes(16 * 512), Bytes(512))
+    }
+
+    /// Writes the unit at `offset` of image 1 and tells its content.
+    fn write(ledger: &Ledger, offset: u64) -> Vec<u8> {
+        let mut data = vec![0; 512];
+        assert!(ledger.lock(1, offset, UNIT));
+        ledger.issue(1, offset, &mut data, 0);
+        ledger.unlock(1, offset, UNIT);
+        data
+    }
+
+    fn look(ledger: &Ledger, offset: u64) -> Vec<Snapshot> {
+        let mut before = Vec::new();
+        ledger.snapshot(1, offset, UNIT, &mut before);
+        before
+    }
+
+    fn judge(ledger: &Ledger, offset: u64, data: &[u8], before: &[Snapshot]) -> Verdict {
+        ledger.judge(1, offset, data, before).next().expect("one unit").1
+    }
+
+    #[test]
+    fn a_unit_is_unknown_until_a_tracked_write_and_after_an_untracked_one() {
+        let ledger = ledger();
+        assert_eq!(judge(&ledger, 0, &[0; 512], &look(&ledger, 0)), Verdict::Unknown);
+        let data = write(&ledger, 0);
+        assert_eq!(judge(&ledger, 0, &data, &look(&ledger, 0)), Verdict::Right);
+        assert!(ledger.lock(1, 100, 50));
+        ledger.forget(1, 100, 50);
+        ledger.unlock(1, 100, 50);
+        assert_eq!(judge(&ledger, 0, &data, &look(&ledger, 0)), Verdict::Unknown);
+    }
+
+    #[test]
+    fn a_read_may_see_any_generation_of_its_time_and_no_other() {
+        let ledger = ledger();
+        let old = write(&ledger, 512);
+        let current = write(&ledger, 512);
+        let before = look(&ledger, 512);
+        let mut next = vec![0; 512];
+        assert!(ledger.lock(1, 512, UNIT));
+        ledger.issue(1, 512, &mut next, 0);
+        let wrong = Verdict::Wrong { expected: 2..=3, found: Found::WrongGeneration { generation: 1 } };
+        assert_eq!(judge(&ledger, 512, &old, &before), wrong);
+        assert_eq!(judge(&ledger, 512, &current, &before), Verdict::Right);
+        assert_eq!(judge(&ledger, 512, &next, &before), Verdict::Right);
+        ledger.unlock(1, 512, UNIT);
+        let wrong = Verdict::Wrong { expected: 3..=3, found: Found::WrongGeneration { generation: 2 } };
+        assert_eq!(judge(&ledger, 512, &current, &look(&ledger, 512)), wrong);
+    }
+
+    #[test]
+    fn a_unit_that_was_unknown_during_a_read_is_not_judged() {
+        let ledger = ledger();
+        write(&ledger, 0);
+        let before = look(&ledger, 0);
+        assert!(ledger.lock(1, 0, UNIT));
+        ledger.forget(1, 0, UNIT);
+        ledger.unlock(1, 0, UNIT);
+        write(&ledger, 0);
+        assert_eq!(judge(&ledger, 0, &[0; 512], &before), Verdict::Unknown);
+    }
+
+    #[test]
+    fn a_failed_write_leaves_its_units_unknown_and_its_generation_used() {
+        let ledger = ledger();
+        write(&ledger, 0);
+        let mut failed = vec![0; 512];
+        assert!(ledger.lock(1, 0, UNIT));
+        ledger.issue(1, 0, &mut failed, 0);
+        ledger.abandon(1, 0, UNIT);
+        assert_eq!(judge(&ledger, 0, &failed, &look(&ledger, 0)), Verdict::Unknown);
+        let data = write(&ledger, 0);
+        assert_eq!(Label::read(&data).map(|label| label.generation), Ok(3));
+        assert_eq!(judge(&ledger, 0, &data, &look(&ledger, 0)), Verdict::Right);
+    }
+
+    #[test]
+    fn a_range_is_locked_whole_or_not_at_all() {
+        let ledger = ledger();
+        assert!(ledger.lock(0, 1024, UNIT));
+        assert!(!ledger.lock(0, 0, 2048));
+        assert!(ledger.lock(0, 0, 1024) && ledger.lock(0, 1536, UNIT), "the rest of the range was let go");
+        assert!(ledger.lock(1, 0, 2048), "images do not share units");
+        ledger.unlock(0, 1024, UNIT);
+        assert!(ledger.lock(0, 1024, UNIT));
+    }
+
+    #[test]
+    fn memory_is_a_word_a_unit() {
+        assert_eq!(Ledger::memory(3, Bytes(10_000), Bytes(4096)), Bytes(3 * 3 * 8));
+    }
 }

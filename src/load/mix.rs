@@ -53,3 +53,50 @@ impl Mix {
         (op, len)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::random::{Purpose, random};
+    use super::*;
+    use crate::plan::BlockShare;
+    use crate::units::Bytes;
+
+    fn share(job: &Job, wanted: impl Fn(Op, u32) -> bool) -> f64 {
+        let (mix, mut draw) = (Mix::new(job), random(3, 0, Purpose::Stream));
+        let hits = (0..100_000).filter(|_| {
+            let (op, len) = mix.draw(&mut draw);
+            wanted(op, len)
+        });
+        hits.count() as f64 / 1000.0
+    }
+
+    #[test]
+    fn reads_have_the_share_of_rwmixread() {
+        for percent in [0, 30, 100] {
+            let job = Job { rw: Rw::RandRw, rwmixread: percent, ..Job::default() };
+            let reads = share(&job, |op, _| op == Op::Read);
+            assert!((reads - f64::from(percent)).abs() < 0.8, "{reads} for {percent}");
+        }
+    }
+
+    #[test]
+    fn an_unmixed_job_does_one_thing() {
+        for (rw, op) in [(Rw::Write, Op::Write), (Rw::RandTrim, Op::Trim), (Rw::WriteZeroes, Op::WriteZeroes)]
+        {
+            let job = Job { rw, ..Job::default() };
+            assert_eq!(share(&job, |drawn, len| drawn == op && len == 4096), 100.0);
+            assert!(Mix::new(&job).ops().eq([op]));
+        }
+    }
+
+    #[test]
+    fn block_sizes_have_their_shares() {
+        let block = |kib: u64, percent| BlockShare { size: Bytes(kib << 10), percent };
+        let job = Job { blocks: vec![block(4, 60), block(8, 1), block(64, 39)], ..Job::default() };
+        for (len, percent) in [(4096, 60.0), (8192, 1.0), (65536, 39.0)] {
+            let found = share(&job, |_, drawn| drawn == len);
+            assert!((found - percent).abs() < 0.8, "{found} for {percent}");
+        }
+        assert_eq!(Mix::new(&job).longest(), 65536);
+    }
+}

@@ -104,3 +104,67 @@ impl Pacer {
         count
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::units::Rate;
+
+    fn pacer(pace: impl Fn(Rate) -> Pace, rate: f64, thread: u32, numjobs: u32) -> Pacer {
+        let pace = pace(Rate::per_second(rate).expect("a rate"));
+        let mut pacer = Pacer::new(&Job { pace, numjobs, ..Job::default() }, thread);
+        pacer.restart(1000);
+        pacer
+    }
+
+    fn due_times(mut pacer: Pacer, count: usize) -> Vec<u64> {
+        let next = |_| {
+            let due_ns = pacer.due_ns();
+            pacer.advance();
+            due_ns - 1000
+        };
+        (0..count).map(next).collect()
+    }
+
+    #[test]
+    fn a_linear_rate_is_exact_even_if_its_interval_is_no_whole_number_of_ns() {
+        let due = due_times(pacer(Pace::Linear, 3e6, 0, 1), 3_000_001);
+        assert_eq!(due[..4], [0, 333, 666, 1000]);
+        assert_eq!(due[3_000_000], 1_000_000_000);
+    }
+
+    #[test]
+    fn threads_of_a_job_share_the_interval_out() {
+        assert_eq!(due_times(pacer(Pace::Linear, 1000.0, 1, 4), 2), [250_000, 1_250_000]);
+    }
+
+    #[test]
+    fn poisson_intervals_are_exponential() {
+        let due = due_times(pacer(Pace::Poisson, 1e4, 0, 1), 200_001);
+        let mut intervals: Vec<f64> = due.windows(2).map(|pair| (pair[1] - pair[0]) as f64 / 1e5).collect();
+        let mean = intervals.iter().sum::<f64>() / intervals.len() as f64;
+        assert!((mean - 1.0).abs() < 0.01, "{mean}");
+        intervals.sort_unstable_by(f64::total_cmp);
+        for quantile in [0.1_f64, 0.5, 0.9, 0.99] {
+            let wanted = -(1.0 - quantile).ln();
+            let found = intervals[(quantile * intervals.len() as f64) as usize];
+            assert!((found / wanted - 1.0).abs() < 0.04, "{quantile}: {found}, not {wanted}");
+        }
+    }
+
+    #[test]
+    fn what_is_due_before_the_stop_is_counted_to_the_last() {
+        let mut pacer = pacer(Pace::Linear, 1000.0, 0, 1);
+        (0..3).for_each(|_| pacer.advance());
+        assert_eq!(pacer.due_before(1000 + 10_000_000), 7);
+        assert_eq!(pacer.due_before(1000 + 10_000_000), 0);
+    }
+
+    #[test]
+    fn a_closed_loop_is_always_due_and_never_behind() {
+        let mut pacer = Pacer::new(&Job::default(), 0);
+        pacer.restart(1000);
+        pacer.advance();
+        assert_eq!((pacer.due_ns(), pacer.due_before(u64::MAX)), (1000, 0));
+    }
+}

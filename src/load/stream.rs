@@ -92,3 +92,49 @@ impl Stream {
         self.sync = Some(Choice { op, image, offset: 0, len: 0 });
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::{Distribution, Rw};
+    use crate::units::Bytes;
+
+    fn choices(job: &Job, thread: u32, images: u32, count: usize) -> Vec<Choice> {
+        let mut stream = Stream::new(job, thread, images);
+        (0..count).map(|_| stream.next()).collect()
+    }
+
+    #[test]
+    fn the_same_seed_gives_the_same_sequence_and_another_seed_or_thread_another() {
+        for distribution in [Distribution::Uniform, Distribution::Zipf(1.1), Distribution::Once] {
+            let size = Bytes(1 << 30);
+            let job = Job { rw: Rw::RandRw, distribution, size, randseed: 42, fsync: 3, ..Job::default() };
+            let first = choices(&job, 0, 3, 1000);
+            assert_eq!(choices(&job, 0, 3, 1000), first);
+            assert_ne!(choices(&job, 1, 3, 1000), first);
+            assert_ne!(choices(&Job { randseed: 43, ..job }, 0, 3, 1000), first);
+        }
+    }
+
+    #[test]
+    fn a_sync_follows_every_nth_write_to_an_image() {
+        let job = Job { rw: Rw::Write, fdatasync: 2, size: Bytes(1 << 20), ..Job::default() };
+        let found: Vec<_> = choices(&job, 0, 2, 6).iter().map(|choice| (choice.op, choice.image)).collect();
+        let (write, sync) = (Op::Write, Op::DataSync);
+        assert_eq!(found, [(write, 0), (write, 1), (write, 0), (sync, 0), (write, 1), (sync, 1)]);
+    }
+
+    #[test]
+    fn of_two_syncs_due_at_once_the_full_one_is_done_as_in_fio() {
+        let job = Job { rw: Rw::Write, fsync: 2, fdatasync: 1, size: Bytes(1 << 20), ..Job::default() };
+        let found: Vec<_> = choices(&job, 0, 1, 4).iter().map(|choice| choice.op).collect();
+        assert_eq!(found, [Op::Write, Op::DataSync, Op::Write, Op::Sync]);
+        assert_eq!(Stream::new(&job, 0, 1).ops(), [Op::Write, Op::Sync, Op::DataSync]);
+    }
+
+    #[test]
+    fn reads_are_not_counted_towards_a_sync() {
+        let job = Job { rw: Rw::Read, fsync: 1, size: Bytes(1 << 20), ..Job::default() };
+        assert!(choices(&job, 0, 1, 100).iter().all(|choice| choice.op == Op::Read));
+    }
+}

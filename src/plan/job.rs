@@ -65,6 +65,36 @@ pub enum Pace {
     Poisson(Rate),
 }
 
+impl Default for Job {
+    /// An unnamed job with the defaults of a profile: reads of 4 KiB, one at a time, over nothing.
+    fn default() -> Self {
+        Self {
+            name: String::new(),
+            rw: Rw::Read,
+            rwmixread: 50,
+            blocks: vec![BlockShare { size: Bytes(4096), percent: 100 }],
+            iodepth: 1,
+            numjobs: 1,
+            offset: Bytes(0),
+            size: Bytes(0),
+            io_size: None,
+            number_ios: None,
+            pace: Pace::Closed,
+            distribution: Distribution::Uniform,
+            fsync: 0,
+            fdatasync: 0,
+            end_fsync: false,
+            randseed: 0,
+            buffer_compress_percentage: 0,
+            zero_buffers: false,
+            verify: false,
+            cpus_allowed: Vec::new(),
+            runtime: Duration::from_secs(30),
+            ramp_time: Duration::from_secs(5),
+        }
+    }
+}
+
 impl Job {
     /// Its largest block size.
     #[must_use]
