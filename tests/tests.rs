@@ -6,3 +6,7 @@ mod lab;
 mod librbd_lane;
 mod results_doc;
 mod support;
+mod delay_thread;
+mod stage;
+mod truth;
+mod virtual_time;

@@ -1,0 +1,85 @@
+//! A lane whose I/Os are completed by a thread of its own a fixed time after they were pushed: completions from a
+//! foreign thread, as librbd's are.
+
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use cephmark::lane::{Done, Io, Lane, LaneError};
+use nix::errno::Errno;
+use nix::sys::prctl;
+
+/// The lane. An I/O on an image other than the first fails with ENXIO.
+pub(crate) struct DelayThread {
+    /// Dropped first when the lane is, which ends the thread.
+    sent: Option<Sender<(Instant, Io)>>,
+    done: Receiver<Done>,
+    delay: Duration,
+    in_flight: u32,
+    drain: Duration,
+}
+
+impl DelayThread {
+    pub(crate) fn new(_iodepth: u32, delay: Duration) -> Self {
+        let (sent, to_do) = channel::<(Instant, Io)>();
+        let (finished, done) = channel();
+        thread::spawn(move || {
+            let _ = prctl::set_timerslack(1);
+            for (due, io) in to_do {
+                // Sleep most of the time and spin the rest, to complete on time.
+                let margin = Duration::from_micros(200);
+                thread::sleep(due.saturating_duration_since(Instant::now()).saturating_sub(margin));
+                while Instant::now() < due {
+                    thread::yield_now();
+                }
+                let result = if io.image == 0 { Ok(io.len) } else { Err(Errno::ENXIO) };
+                if finished.send(Done { io, result }).is_err() {
+                    return;
+                }
+            }
+        });
+        Self { sent: Some(sent), done, delay, in_flight: 0, drain: Duration::from_secs(10) }
+    }
+}
+
+impl Lane for DelayThread {
+    fn push(&mut self, io: Io) {
+        let sent = self.sent.as_ref().expect("taken only when dropped");
+        sent.send((Instant::now() + self.delay, io)).expect("the thread runs");
+        self.in_flight += 1;
+    }
+
+    fn reap(&mut self, until: Instant, mut done: impl FnMut(Done)) -> Result<(), LaneError> {
+        let first = match self.done.try_recv() {
+            Ok(first) => first,
+            Err(_) => match self.done.recv_timeout(until.saturating_duration_since(Instant::now())) {
+                Ok(first) => first,
+                Err(RecvTimeoutError::Timeout) => return Ok(()),
+                Err(RecvTimeoutError::Disconnected) => panic!("the thread died"),
+            },
+        };
+        for finished in std::iter::once(first).chain(self.done.try_iter()) {
+            self.in_flight -= 1;
+            done(finished);
+        }
+        Ok(())
+    }
+
+    fn in_flight(&self) -> u32 {
+        self.in_flight
+    }
+
+    fn set_drain_deadline(&mut self, deadline: Duration) {
+        self.drain = deadline;
+    }
+}
+
+impl Drop for DelayThread {
+    fn drop(&mut self) {
+        self.sent = None;
+        let until = Instant::now() + self.drain;
+        while self.in_flight > 0 && Instant::now() < until {
+            let _ = self.reap(until, drop);
+        }
+    }
+}
