@@ -60,7 +60,7 @@ fn cluster(profile: &Profile) -> ClusterSpec {
 fn run(check: &mut Check<'_>, run: &Run) -> Result<RunSpec, Fault> {
     let at = Path::parse("run");
     let Repeats::Count(repeats) = run.repeats else {
-        return scope::refuse(check, &at.key("repeats"), "`repeats: auto`");
+        return scope::refuse(check, &at.key("repeats"), "`auto`", "give a number");
     };
     check.ensure(repeats > 0, &at.key("repeats"), "must be at least 1")?;
     check.ensure(run.runtime > Time::default(), &at.key("runtime"), "must be above 0")?;

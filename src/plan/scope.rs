@@ -24,22 +24,23 @@ pub(super) fn target(check: &Check<'_>, at: &Path, target: &Target) -> Result<()
         Target { file: Some(_), .. } => Some((at.key("file"), "the file target")),
         _ => None,
     };
-    lacking.map_or(Ok(()), |(path, what)| refuse(check, &path, what))
+    lacking.map_or(Ok(()), |(path, what)| refuse(check, &path, what, "use rbd with `client: librbd`"))
 }
 
 /// Refuses what the rest of the profile asks for and this version does not have.
 pub(super) fn profile(check: &Check<'_>, profile: &Profile) -> Result<(), Fault> {
     let run = Path::parse("run");
     let lacking = [
-        (profile.run.order == Order::Sliced, run.key("order"), "the sliced order"),
-        (profile.run.cache.is_some(), run.key("cache"), "the control of the cache's state"),
-        (profile.run.drop_caches, run.key("drop_caches"), "dropping the page cache"),
-        (profile.compare.is_some(), Path::parse("compare"), "the comparison of arms"),
+        (profile.run.order == Order::Sliced, run.key("order"), "the sliced order", "use interleaved"),
+        (profile.run.cache.is_some(), run.key("cache"), "control of the cache's state", "leave it out"),
+        (profile.run.drop_caches, run.key("drop_caches"), "dropping the page cache", "leave it out"),
+        (profile.compare.is_some(), Path::parse("compare"), "the comparison of arms", "leave it out"),
     ];
-    lacking.iter().filter(|(asked, ..)| *asked).try_for_each(|(_, path, what)| refuse(check, path, what))
+    let mut asked = lacking.iter().filter(|(asked, ..)| *asked);
+    asked.try_for_each(|(_, path, what, remedy)| refuse(check, path, what, remedy))
 }
 
 /// Says that this version does not have `what`.
-pub(super) fn refuse<T>(check: &Check<'_>, path: &Path, what: &str) -> Result<T, Fault> {
-    Err(check.fault(path, format!("{what} is not built into this version; leave it out")))
+pub(super) fn refuse<T>(check: &Check<'_>, path: &Path, what: &str, remedy: &str) -> Result<T, Fault> {
+    Err(check.fault(path, format!("{what} is not built into this version; {remedy}")))
 }

@@ -106,6 +106,7 @@ fn check_axis(document: &Document, axis: &str, values: &[Value]) -> Result<(), F
     if values.is_empty() {
         return Err(document.fault(&at, "has no values"));
     }
+    document.check_owner(&path).map_err(|message| document.fault(&at, message))?;
     let canonical = |value: &Value| OptionValue(text(value)).canonical();
     for (index, value) in values.iter().enumerate() {
         if values[..index].iter().any(|earlier| canonical(earlier) == canonical(value)) {

@@ -59,10 +59,13 @@ impl Document {
     pub fn set_argument(&mut self, argument: &str) -> Result<(), Fault> {
         let place = Place::Set(argument.to_owned());
         let fault = |message: String| Fault { place: place.clone(), path: Path::root(), message };
-        let (path, text) =
-            argument.split_once('=').ok_or_else(|| fault("write it as PATH=VALUE".to_owned()))?;
-        let (value, _) = yaml::parse(text).map_err(|error| fault(format!("the value {}", error.message)))?;
-        self.set(&Path::parse(path.trim()), value, place)
+        let pair = argument.split_once('=').map(|(path, text)| (Path::parse(path.trim()), text));
+        let pair =
+            pair.filter(|(path, text)| path.keys().all(|key| !key.is_empty()) && !text.trim().is_empty());
+        let (path, text) = pair.ok_or_else(|| fault("write it as PATH=VALUE".to_owned()))?;
+        let (value, _) =
+            yaml::parse(text).map_err(|error| fault(format!("the value is no YAML: {}", error.message)))?;
+        self.set(&path, value, place)
     }
 
     /// Sets the value at a path; `place` is where the user asked for it.
@@ -70,11 +73,28 @@ impl Document {
     /// # Errors
     /// [`Fault`] if the path goes through something that is no map, or names a target or workload that is not there.
     pub fn set(&mut self, path: &Path, value: Value, place: Place) -> Result<(), Fault> {
-        if let Err(message) = assign(&mut self.value, path.segments(), value) {
-            return Err(Fault { place, path: path.clone(), message });
-        }
+        let fault = |message| Fault { place: place.clone(), path: path.clone(), message };
+        self.check_owner(path).map_err(fault)?;
+        assign(&mut self.value, path.segments(), value).map_err(fault)?;
         self.overrides.push((path.clone(), place));
         Ok(())
+    }
+
+    /// Refuses keys of a target or workload that is not there: a typo in its name would make another one.
+    ///
+    /// # Errors
+    /// What is not there, and what is.
+    pub fn check_owner(&self, path: &Path) -> Result<(), String> {
+        let keys: Vec<&str> = path.keys().collect();
+        let [kind @ ("targets" | "workloads"), name, _, ..] = keys.as_slice() else { return Ok(()) };
+        let owners =
+            self.value.get(kind).and_then(Value::as_object).into_iter().flat_map(serde_json::Map::keys);
+        let owners: Vec<&str> = owners.map(String::as_str).collect();
+        match nearest(name, owners.iter().copied()) {
+            _ if owners.contains(name) => Ok(()),
+            Some(near) => Err(format!("there is no `{name}` in {kind}; did you mean `{near}`?")),
+            None => Err(format!("there is no `{name}` in {kind}; there is {}", owners.join(", "))),
+        }
     }
 
     /// Where a key was written; for one that was not, where the nearest key above it was.
@@ -96,28 +116,14 @@ impl Document {
     }
 }
 
-/// Sets the value at a path, with the maps that are missing on the way. Only what has a name of the user's choice must be
-/// there already, since a typo would make another one.
+/// Sets the value at a path, with the maps that are missing on the way.
 fn assign(root: &mut Value, path: &[Segment], value: Value) -> Result<(), String> {
     let mut at = root;
-    for (depth, segment) in path.iter().enumerate() {
+    for segment in path {
         let Segment::Key(key) = segment else { return Err("list items can't be set one by one".to_owned()) };
         let map = at.as_object_mut().ok_or("what is above it is no map; set that instead")?;
-        let named = depth == 1
-            && path.len() > 2
-            && matches!(&path[0], Segment::Key(top) if top == "targets" || top == "workloads");
-        if named && !map.contains_key(key) {
-            return Err(unknown_name(key, map.keys().map(String::as_str)));
-        }
         at = map.entry(key).or_insert_with(|| Value::Object(serde_json::Map::new()));
     }
     *at = value;
     Ok(())
-}
-
-fn unknown_name<'a>(name: &str, names: impl Iterator<Item = &'a str> + Clone) -> String {
-    match nearest(name, names.clone()) {
-        Some(near) => format!("there is no `{name}`; did you mean `{near}`?"),
-        None => format!("there is no `{name}`; there is {}", names.collect::<Vec<_>>().join(", ")),
-    }
 }

@@ -15,12 +15,22 @@ pub(super) fn explain(message: &str) -> String {
             format!("`{value}` is not {}{}", list(valid), did_you_mean(value, valid))
         }
         [key] if message.starts_with("missing field") => format!("`{key}` is missing"),
-        _ => [("u64", "whole number"), ("u32", "whole number")]
-            .iter()
-            .fold(message.to_owned(), |text, (rust, plain)| {
-                text.replace(&format!("expected {rust}"), &format!("expected a {plain}"))
-            }),
+        _ => in_plain_words(message),
     }
+}
+
+/// What serde calls things, and what they are to whoever writes YAML.
+const PLAIN_WORDS: [(&str, &str); 6] = [
+    ("expected u64", "expected a whole number"),
+    ("expected u32", "expected a whole number"),
+    ("expected a boolean", "expected true or false"),
+    ("expected a string", "expected a text; put it in quotes"),
+    ("expected a sequence", "expected a list"),
+    ("expected struct Profile", "expected a map"),
+];
+
+fn in_plain_words(message: &str) -> String {
+    PLAIN_WORDS.iter().fold(message.to_owned(), |text, (serde, plain)| text.replace(serde, plain))
 }
 
 fn unknown_key(key: &str, valid: &[&str]) -> String {
@@ -30,6 +40,7 @@ fn unknown_key(key: &str, valid: &[&str]) -> String {
         _ if hint.is_empty() && valid.len() <= MAX_LISTED => {
             format!("unknown key; it may be {}", list(valid))
         }
+        _ if hint.is_empty() => "unknown key; `cephmark schema profile` lists all keys".to_owned(),
         _ => format!("unknown key{hint}"),
     }
 }
@@ -48,4 +59,35 @@ fn list(words: &[&str]) -> String {
 /// The words that serde put in backquotes.
 fn quoted(message: &str) -> Vec<&str> {
     message.split('`').skip(1).step_by(2).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_unknown_key_names_the_nearest_one() {
+        let message = explain("unknown field `iodepht`, expected one of `rw`, `bs`, `iodepth`");
+        assert_eq!(message, "unknown key; did you mean `iodepth`?");
+    }
+
+    #[test]
+    fn an_unknown_key_that_is_near_none_lists_them() {
+        assert_eq!(
+            explain("unknown field `x`, expected `path` or `size`"),
+            "unknown key; it may be path or size"
+        );
+    }
+
+    #[test]
+    fn a_key_of_fio_says_what_to_write_instead() {
+        let message = explain("unknown field `time_based`, expected one of `rw`, `bs`, `iodepth`");
+        assert!(message.starts_with("unknown key; a trial always lasts for `runtime`"), "{message}");
+    }
+
+    #[test]
+    fn names_of_rust_types_stay_out_of_it() {
+        let message = explain("invalid value: integer `-1`, expected u32");
+        assert_eq!(message, "invalid value: integer `-1`, expected a whole number");
+    }
 }

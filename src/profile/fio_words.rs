@@ -1,6 +1,6 @@
-//! fio's words that cephmark does not have, or has elsewhere: what to write instead.
+//! Words that users of fio and of YAML 1.1 expect in a job, and what to write instead.
 
-/// What to do about a key of fio that no job of a profile has.
+/// What to do about a key that no job of a profile has.
 pub(super) fn advice(key: &str) -> Option<&'static str> {
     let advice = match key {
         "blocksize" => "write `bs`",
@@ -22,6 +22,7 @@ pub(super) fn advice(key: &str) -> Option<&'static str> {
         "rate" => "write `rate_iops`",
         "sync" => "write `fsync: 1` or `fdatasync: 1`",
         "percentage_random" => "write two jobs, one sequential and one random",
+        "<<" => "YAML 1.2 merges no maps; repeat the keys",
         _ => return None,
     };
     Some(advice)

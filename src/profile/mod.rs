@@ -90,10 +90,16 @@ impl Profile {
         let file = path.display().to_string();
         let text =
             std::fs::read_to_string(path).map_err(|source| Error::Read { file: file.clone(), source })?;
-        let mut document = Document::parse(&file, &text)?;
-        for set in sets {
-            document.set_argument(set)?;
-        }
+        Ok(Self::parse(&file, &text, sets)?)
+    }
+
+    /// Reads the text of the file named `file` and applies the arguments of `--set` to it.
+    ///
+    /// # Errors
+    /// [`Fault`] if the text is no profile.
+    pub fn parse(file: &str, text: &str, sets: &[String]) -> Result<Loaded, Fault> {
+        let mut document = Document::parse(file, text)?;
+        sets.iter().try_for_each(|set| document.set_argument(set))?;
         let profile = Self::from_document(&document)?;
         Ok(Loaded { document, profile })
     }

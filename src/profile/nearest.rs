@@ -4,12 +4,11 @@
 pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let plain = |text: &str| text.to_ascii_lowercase().replace([' ', '-'], "_");
     let word = plain(word);
-    let slips = 1 + word.chars().count() / 4;
-    let distances = candidates
-        .into_iter()
-        .map(|candidate| (strsim::damerau_levenshtein(&word, &plain(candidate)), candidate));
-    distances
-        .filter(|(distance, _)| *distance <= slips)
+    let length = word.chars().count();
+    let slips = (1 + length / 4).min(length.saturating_sub(1));
+    let distance = |candidate: &str| strsim::damerau_levenshtein(&word, &plain(candidate));
+    let near = candidates.into_iter().map(|candidate| (distance(candidate), candidate));
+    near.filter(|(distance, _)| *distance <= slips)
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, word)| word)
 }
@@ -29,5 +28,6 @@ mod tests {
     #[test]
     fn another_word_altogether_finds_none() {
         assert_eq!(nearest("ioengine", ["iodepth", "bs"]), None);
+        assert_eq!(nearest("a", ["b"]), None);
     }
 }
