@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 
 use cephmark::clock::Clock;
 use cephmark::lane::Lane;
-use cephmark::load::{Common, Driver, Ledger, Live, OnError, Window};
+use cephmark::load::{Common, Driver, Ledger, Live, Window};
+use cephmark::plan::OnError;
 use cephmark::plan::{Job, Rw};
 use cephmark::units::Bytes;
 

@@ -1,16 +1,11 @@
 //! The integration tests of cephmark, a module for each behaviour.
 
 mod ceph;
+mod configs;
+mod delay_thread;
 mod fixture;
 mod lab;
 mod librbd_lane;
-mod results_doc;
-mod support;
-mod delay_thread;
-mod stage;
-mod truth;
-mod virtual_time;
-mod configs;
 mod plan_needs;
 mod plan_rules;
 mod plan_sweeps;
@@ -18,3 +13,8 @@ mod planning;
 mod profile_docs;
 mod profile_errors;
 mod profile_sets;
+mod results_doc;
+mod stage;
+mod support;
+mod truth;
+mod virtual_time;

@@ -127,7 +127,9 @@ impl Config {
         let user = self.connection.user();
         Some(match errno {
             Errno::ENOENT if monitors.is_empty() => format!("{} names no mon_host", self.conf_name()),
-            Errno::ENOENT | Errno::EACCES if !keyrings.split(',').any(|path| Path::new(path.trim()).exists()) => {
+            Errno::ENOENT | Errno::EACCES
+                if !keyrings.split(',').any(|path| Path::new(path.trim()).exists()) =>
+            {
                 format!("no keyring of {user}; it is looked for in {keyrings}")
             }
             Errno::ENOENT => format!("no key of {user} found; it is looked for in {keyrings}"),
