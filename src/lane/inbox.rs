@@ -67,8 +67,7 @@ impl Inbox {
 
     /// The pointer to give to whoever posts the slot; valid for as long as the inbox is, or leaked.
     pub(super) fn slot(&self, index: u32) -> *const Slot {
-        // From the whole slice, so that the pointer is good however long this borrow lives.
-        Arc::as_ptr(&self.slots).cast::<Slot>().wrapping_add(index as usize)
+        ptr::from_ref(&self.slots[index as usize])
     }
 
     /// Posts from the consumer's own thread.

@@ -20,9 +20,10 @@ pub struct LibrbdLane {
     images: Arc<[Image]>,
     sizes: Box<[Bytes]>,
     inbox: Inbox,
-    /// The I/Os that librbd has, by slot.
-    flying: Box<[Option<Io>]>,
+    /// The I/Os that librbd has, by slot, each with its place in the order of pushing.
+    flying: Box<[Option<(u64, Io)>]>,
     in_flight: u32,
+    pushed: u64,
     drain: Duration,
 }
 
@@ -47,6 +48,7 @@ impl LibrbdLane {
             inbox: Inbox::new(depth),
             flying: (0..depth).map(|_| None).collect(),
             in_flight: 0,
+            pushed: 0,
             drain: Duration::from_secs(30),
         })
     }
@@ -94,17 +96,17 @@ impl LibrbdLane {
 
     /// Says what librbd still has, and gives it up: its buffers, the inbox it will post to, and the images.
     fn abandon(&mut self) {
-        let stuck: Vec<Io> = self.flying.iter_mut().filter_map(Option::take).collect();
-        if let Some(first) = stuck.first() {
-            let image = self.images.get(first.image as usize).map_or("an image", Image::name);
+        let stuck: Vec<(u64, Io)> = self.flying.iter_mut().filter_map(Option::take).collect();
+        if let Some((_, oldest)) = stuck.iter().min_by_key(|(order, _)| *order) {
+            let image = self.images.get(oldest.image as usize).map_or("an image", Image::name);
             say(format_args!(
-                "{} of librbd's I/Os did not end within {:?} and are left behind, among them a {} of {} bytes at {} of \
+                "{} of librbd's I/Os did not end within {:?} and are left behind, the oldest a {} of {} bytes at {} of \
                  {image}; the cluster is stuck, see `ceph -s`",
                 stuck.len(),
                 self.drain,
-                first.op.name(),
-                first.len,
-                first.offset,
+                oldest.op.name(),
+                oldest.len,
+                oldest.offset,
             ));
         }
         self.inbox.leak();
@@ -121,16 +123,19 @@ impl Lane for LibrbdLane {
             "an I/O is pushed once, and again only when it came back"
         );
         let submitted = self.submit(&io);
-        self.flying[slot as usize] = Some(io);
+        self.flying[slot as usize] = Some((self.pushed, io));
         self.in_flight += 1;
+        self.pushed += 1;
         if let Err(errno) = submitted {
+            // An errno that nix does not know is 0 there, which would read as success.
+            let errno = if errno == Errno::UnknownErrno { Errno::EIO } else { errno };
             self.inbox.post(slot, -i64::from(errno as i32));
         }
     }
 
     fn reap(&mut self, until: Instant, mut done: impl FnMut(Done)) -> Result<(), LaneError> {
         for (slot, result) in self.inbox.take(until) {
-            let Some(io) = self.flying[slot as usize].take() else { continue };
+            let Some((_, io)) = self.flying[slot as usize].take() else { continue };
             self.in_flight -= 1;
             let result = self.outcome(&io, result);
             done(Done { io, result });
