@@ -283,7 +283,10 @@ fn what_has_no_effect_is_warned_of() {
         ),
         ("{rw: read, ^rate_process: poisson}", "rate_process: has no effect without `rate_iops`"),
         ("{rw: read, ^fsync: 1}", "fsync: has no effect on a job that only reads"),
-        ("{rw: trim, ^zero_buffers: true}", "zero_buffers: has no effect on a job that writes no data"),
+        (
+            "{rw: write_zeroes, ^zero_buffers: true}",
+            "zero_buffers: has no effect on a job that writes no data",
+        ),
         ("{rw: read, ^randseed: 4}", "randseed: has no effect on a job without random choices"),
     ] {
         warned(&with_workload(job), &[&format!("workloads.w.{line}")]);
@@ -317,8 +320,33 @@ fn several_handles_that_write_fight_for_the_lock() {
 fn buffers_beyond_this_hosts_memory_are_refused() {
     let line = plan(&with_workload("{rw: read, bs: 1m, iodepth: 4000000000}")).unwrap_err();
     assert!(
-        line.contains("needs 3906250GiB for its buffers (iodepth x numjobs x bs), and this host has"),
+        line.contains(
+            "needs 3906250GiB for buffers (iodepth x numjobs x bs) and 0 to verify, and this host has"
+        ),
         "{line}"
+    );
+}
+
+#[test]
+fn trims_that_librbd_skips_are_warned_of() {
+    let message = "workloads.w: librbd skips what of a trim does not fill blocks of 64KiB (rbd_discard_granularity_bytes); \
+                   use a multiple of that, or `options: {rbd_skip_partial_discard: false}`";
+    let trim = with_workload("{rw: randtrim, bs: 4k}");
+    warned(&trim.replace("  w:", "  ^w:"), &[message]);
+    warned(&trim.replace("4k", "64k"), &[]);
+    warned(&trim.replace("1GiB}", "1GiB}, options: {rbd_skip_partial_discard: false}"), &[]);
+    warned(&trim.replace("1GiB}", "1GiB}, options: {rbd_discard_granularity_bytes: 4k}"), &[]);
+}
+
+#[test]
+fn more_trials_than_anybody_has_the_time_for_are_refused() {
+    refused(&with_run("{^repeats: 100001}"), "run.repeats: makes 100001 trials, more than 100000");
+    let values = |count: u32| (0..count).map(|value| value.to_string()).collect::<Vec<_>>().join(", ");
+    let axis = |option: &str| format!("  targets.t.options.{option}: [{}]\n", values(32));
+    let sweep = ["a", "b"].map(axis).concat();
+    refused(
+        &format!("{PROFILE}^sweep:\n{sweep}"),
+        "sweep: makes 1024 combinations for targets.t, more than 1000",
     );
 }
 

@@ -1,6 +1,7 @@
 //! The integration tests of cephmark, a module for each behaviour.
 
 mod ceph;
+mod command_line;
 mod configs;
 mod delay_thread;
 mod fixture;
@@ -12,6 +13,7 @@ mod plan_sweeps;
 mod planning;
 mod profile_docs;
 mod profile_errors;
+mod profile_fuzz;
 mod profile_sets;
 mod results_doc;
 mod stage;

@@ -21,12 +21,17 @@ use crate::exit::Exit;
 
 const EXAMPLES: &str = "\
 Examples:
-  cephmark run --lab configs/quickstart.yaml        a first benchmark, on a throwaway cluster of this host
-  cephmark check configs/rbd-4k.yaml                what a run would do, and what it takes
-  cephmark report results/rbd-4k                    an old run's figures
+  cephmark run --lab configs/quickstart.yaml   on a throwaway cluster of this host
+  cephmark check configs/rbd-4k.yaml           what a run would do, and what it takes
+  cephmark report results/rbd-4k               an old run's figures
 
-Exit codes: 0 every planned trial is valid; 2 profile or usage; 3 cluster or target set-up; 4 I/O errors, a failed
-verification or a trial that stayed invalid; 5 stuck cluster; 130 interrupted.";
+Exit codes:
+  0    every planned trial is valid
+  2    the profile or the command line is wrong
+  3    the cluster or a target could not be set up
+  4    I/O errors, a failed verification, or a trial that stayed invalid
+  5    the cluster is stuck
+  130  interrupted, after cleaning up";
 
 const VERSION: &str =
     concat!(env!("CARGO_PKG_VERSION"), " (", env!("CEPHMARK_COMMIT"), ", ", env!("CEPHMARK_BUILD_DATE"), ")");

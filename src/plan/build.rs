@@ -6,7 +6,10 @@ use crate::profile::{Fault, Loaded, Path, Profile, Repeats, Run};
 use crate::units::Time;
 
 use super::check::{self, Check};
-use super::{ClusterSpec, Plan, RunSpec, arm, needs, order, pairs, scope, sweep, verify, workload};
+use super::{ClusterSpec, Plan, RunSpec, arm, memory, needs, order, pairs, scope, sweep, verify, workload};
+
+/// More than anybody has the time for.
+const MAX_TRIALS: u64 = 100_000;
 
 /// Plans a profile.
 pub(super) fn plan(loaded: &Loaded) -> Result<Plan, Fault> {
@@ -21,9 +24,14 @@ pub(super) fn plan(loaded: &Loaded) -> Result<Plan, Fault> {
     let workloads = workload::workloads(loaded, run.seed, &mut warnings)?;
     let verify_unit = verify::unit(&arms, &workloads, &mut warnings)?;
     pairs::check(&arms, &workloads, &mut warnings)?;
+    let trials = arms.len() as u64 * workloads.len() as u64 * u64::from(run.repeats);
+    if trials > MAX_TRIALS {
+        let message = format!("makes {trials} trials, more than {MAX_TRIALS}");
+        return Err(document.fault(&Path::parse("run.repeats"), message));
+    }
     let trials = order::trials(&run, arms.len(), workloads.len());
     let needs = needs::needs(&arms, &workloads, &trials, verify_unit);
-    pairs::memory(&workloads)?;
+    memory::check(&workloads, &needs)?;
     Ok(Plan {
         name: profile.name.clone(),
         labels: profile.labels.clone(),

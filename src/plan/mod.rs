@@ -8,6 +8,7 @@ mod build;
 mod check;
 mod fit;
 mod job;
+mod memory;
 mod needs;
 mod options;
 mod order;

@@ -6,7 +6,7 @@ use crate::units::Bytes;
 use super::arm::{ExistingImage, Subject};
 use super::check::Check;
 use super::workload::JobPlan;
-use super::{Arm, WorkloadPlan};
+use super::{Arm, Rw, WorkloadPlan};
 
 /// Refuses workloads that an arm can't run, and warns of what is worth knowing.
 pub(super) fn check(
@@ -23,6 +23,7 @@ pub(super) fn check(
                 range(workload, size, warnings)?;
             }
             contended(arm, workload, warnings);
+            skipped_trims(arm, workload, warnings);
         }
     }
     Ok(())
@@ -82,24 +83,26 @@ fn contended(arm: &Arm, workload: &WorkloadPlan, warnings: &mut Vec<Fault>) {
     }
 }
 
-/// Refuses buffers that this host has no memory for.
-pub(super) fn memory(workloads: &[WorkloadPlan]) -> Result<(), Fault> {
-    let Some(host) = host_memory() else { return Ok(()) };
-    for workload in workloads {
-        let buffers = workload.buffers();
-        if buffers > host {
-            let message =
-                format!("needs {buffers} for its buffers (iodepth x numjobs x bs), and this host has {host}");
-            return Err(workload.document.fault(&workload.jobs[0].path, message));
+/// librbd leaves out discards of less than its granularity, so that trims of small blocks do nothing, and do it fast.
+fn skipped_trims(arm: &Arm, workload: &WorkloadPlan, warnings: &mut Vec<Fault>) {
+    let option = |name: &str| {
+        arm.options.iter().find(|option| option.name == name).map(|option| option.value.as_str())
+    };
+    let skips = option("rbd_skip_partial_discard") != Some("false");
+    let granularity =
+        option("rbd_discard_granularity_bytes").and_then(|value| value.parse().ok()).unwrap_or(64 << 10);
+    if !skips || matches!(arm.subject, Subject::Null(_)) {
+        return;
+    }
+    let mut check = Check { document: &workload.document, swept: &[], warnings };
+    for plan in workload.jobs.iter().filter(|plan| matches!(plan.job.rw, Rw::Trim | Rw::RandTrim)) {
+        if !plan.job.block_unit().get().is_multiple_of(granularity) {
+            let message = format!(
+                "librbd skips what of a trim does not fill blocks of {} (rbd_discard_granularity_bytes); use a multiple \
+                 of that, or `options: {{rbd_skip_partial_discard: false}}`",
+                Bytes(granularity)
+            );
+            check.warn(&plan.path, message);
         }
     }
-    Ok(())
-}
-
-/// Memory of this host, in whole MiB.
-fn host_memory() -> Option<Bytes> {
-    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
-    let total = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
-    let kib: u64 = total.trim().strip_suffix(" kB")?.parse().ok()?;
-    Some(Bytes(kib >> 10 << 20))
 }

@@ -14,38 +14,40 @@ pub(super) struct Variant {
     pub(super) label: String,
 }
 
-/// All combinations for the target or workload at `noun`, in the order in which they were written: the last axis
-/// changes fastest.
+/// More combinations of one target or workload than anybody has the time for.
+const MAX_VARIANTS: usize = 1000;
+
+/// All combinations for the target or workload at `noun`: the last axis changes fastest.
 pub(super) fn variants(loaded: &Loaded, noun: &Path) -> Result<Vec<Variant>, Fault> {
-    let groups = groups(&loaded.profile.sweep, noun);
-    let axes: Vec<Path> = groups.iter().flatten().map(|(axis, _)| Path::parse(axis)).collect();
+    let sweep = &loaded.profile.sweep;
+    let groups = groups(sweep, noun);
+    let steps = |group: &[&str]| sweep.axes[group[0]].len();
+    let count = groups.iter().fold(1, |count: usize, group| count.saturating_mul(steps(group)));
+    if count > MAX_VARIANTS {
+        let message = format!("makes {count} combinations for {noun}, more than {MAX_VARIANTS}");
+        return Err(loaded.document.fault(&Path::parse("sweep"), message));
+    }
+    let axes: Vec<Path> = groups.iter().flatten().map(|axis| Path::parse(axis)).collect();
     let mut combinations: Vec<Vec<(&str, usize)>> = vec![Vec::new()];
     for group in &groups {
-        let steps = group.first().map_or(0, |(_, values)| values.len());
-        let longer = |head: &Vec<_>, step| {
-            head.iter().copied().chain(group.iter().map(|(axis, _)| (*axis, step))).collect()
+        let longer = |head: &[(_, _)], step| {
+            head.iter().copied().chain(group.iter().map(|axis| (*axis, step))).collect()
         };
-        combinations =
-            combinations.iter().flat_map(|head| (0..steps).map(move |step| longer(head, step))).collect();
+        combinations = combinations
+            .iter()
+            .flat_map(|head| (0..steps(group)).map(move |step| longer(head, step)))
+            .collect();
     }
     combinations.iter().map(|combination| variant(loaded, noun, &axes, combination)).collect()
 }
 
-/// The axes of a noun in groups that move together.
-fn groups<'a>(sweep: &'a Sweep, noun: &Path) -> Vec<Vec<(&'a str, &'a [Value])>> {
-    let mut groups: Vec<Vec<(&str, &[Value])>> = Vec::new();
-    let mut zipped = None;
-    for (axis, values) in sweep.axes.iter().filter(|(axis, _)| noun.leads_to(&Path::parse(axis))) {
-        let entry = (axis.as_str(), values.as_slice());
-        match zipped.filter(|_| sweep.zip.contains(axis)) {
-            Some(index) => groups.get_mut::<usize>(index).into_iter().for_each(|group| group.push(entry)),
-            None => {
-                zipped = zipped.or_else(|| sweep.zip.contains(axis).then_some(groups.len()));
-                groups.push(vec![entry]);
-            }
-        }
-    }
-    groups
+/// The axes of a noun in groups that move together, in the order in which they were written.
+fn groups<'a>(sweep: &'a Sweep, noun: &Path) -> Vec<Vec<&'a str>> {
+    let axes = sweep.axes.keys().map(String::as_str).filter(|axis| noun.leads_to(&Path::parse(axis)));
+    let zipped: Vec<&str> =
+        axes.clone().filter(|axis| sweep.zip.iter().any(|member| member == axis)).collect();
+    let leads = axes.filter(|axis| zipped.first() == Some(axis) || !zipped.contains(axis));
+    leads.map(|axis| if zipped.contains(&axis) { zipped.clone() } else { vec![axis] }).collect()
 }
 
 fn variant(

@@ -1,0 +1,30 @@
+//! Memory that a plan needs, against what this host has.
+
+use crate::profile::Fault;
+use crate::units::Bytes;
+
+use super::{Needs, WorkloadPlan};
+
+/// Refuses plans that this host has no memory for.
+pub(super) fn check(workloads: &[WorkloadPlan], needs: &Needs) -> Result<(), Fault> {
+    let Some(host) = host_memory() else { return Ok(()) };
+    for workload in workloads {
+        let buffers = workload.buffers();
+        if buffers.get().saturating_add(needs.verify.get()) > host.get() {
+            let message = format!(
+                "needs {buffers} for buffers (iodepth x numjobs x bs) and {} to verify, and this host has {host}",
+                needs.verify
+            );
+            return Err(workload.document.fault(&workload.jobs[0].path, message));
+        }
+    }
+    Ok(())
+}
+
+/// Memory of this host, in whole MiB.
+fn host_memory() -> Option<Bytes> {
+    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let total = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
+    let kib: u64 = total.trim().strip_suffix(" kB")?.parse().ok()?;
+    Some(Bytes(kib >> 10 << 20))
+}

@@ -1,0 +1,85 @@
+//! The command line as scripts see it: exit codes, one line for an error, examples for people.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+fn cephmark(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_cephmark")).args(arguments).output().unwrap()
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).unwrap()
+}
+
+fn config(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("configs").join(name)
+}
+
+#[test]
+fn check_prints_the_plan() {
+    let output = cephmark(&[
+        "check",
+        config("quickstart.yaml").to_str().unwrap(),
+        "--offline",
+        "--set",
+        "run.repeats=2",
+    ]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    assert!(text(&output.stdout).starts_with("quickstart: 4 trials (1 arm x 2 workloads x 2 repeats)\n"));
+}
+
+#[test]
+fn a_wrong_profile_gives_one_line_and_exit_code_2() {
+    for set in
+        ["workloads.randread-4k.iodepth=0", "targets.librbd.rbd.size=0", "workloads.randread-4k.bs=1GiB"]
+    {
+        let output =
+            cephmark(&["check", config("quickstart.yaml").to_str().unwrap(), "--offline", "--set", set]);
+        assert_eq!(output.status.code(), Some(2));
+        assert_eq!((text(&output.stderr).lines().count(), text(&output.stdout)), (1, String::new()));
+        assert!(
+            text(&output.stderr).starts_with(&format!("cephmark: --set {set}: ")),
+            "{}",
+            text(&output.stderr)
+        );
+    }
+}
+
+#[test]
+fn wrong_usage_is_exit_code_2_too() {
+    for arguments in
+        [&["chekc"][..], &["check"], &["schema", "nothing"], &["run", "a.yaml", "--no-such-flag"]]
+    {
+        assert_eq!(cephmark(arguments).status.code(), Some(2), "{arguments:?}");
+    }
+}
+
+#[test]
+fn the_schema_is_json() {
+    let output = cephmark(&["schema", "profile"]);
+    assert_eq!(output.status.code(), Some(0));
+    let schema: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(schema["properties"]["run"]["$ref"], "#/$defs/Run");
+}
+
+#[test]
+fn every_subcommand_has_examples() {
+    for command in ["", "run", "check", "report", "clean", "schema"] {
+        let arguments: Vec<&str> = [command, "--help"].into_iter().filter(|word| !word.is_empty()).collect();
+        let help = text(&cephmark(&arguments).stdout);
+        assert!(help.contains("Examples:\n  cephmark "), "{command}: {help}");
+    }
+}
+
+#[test]
+fn a_reader_that_stops_early_is_no_error() {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_cephmark"))
+        .args(["schema", "profile"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!((output.status.code(), text(&output.stderr)), (Some(0), String::new()));
+}
