@@ -11,6 +11,7 @@ mod plan_needs;
 mod plan_rules;
 mod plan_sweeps;
 mod planning;
+mod profile_contract;
 mod profile_docs;
 mod profile_errors;
 mod profile_fuzz;
