@@ -17,6 +17,7 @@ mod profile_errors;
 mod profile_fuzz;
 mod profile_sets;
 mod results_doc;
+mod drive;
 mod stage;
 mod support;
 mod truth;

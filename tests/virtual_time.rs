@@ -40,13 +40,13 @@ pub(crate) struct Fate {
     pub(crate) push: Duration,
     /// From the end of `push` to completion.
     pub(crate) delay: Duration,
-    /// Its error, or `None` for success.
-    pub(crate) error: Option<Errno>,
+    /// Its result, by its length.
+    pub(crate) result: fn(u32) -> Result<u32, Errno>,
 }
 
 impl Fate {
     pub(crate) fn after(delay: Duration) -> Self {
-        Self { push: Duration::ZERO, delay, error: None }
+        Self { push: Duration::ZERO, delay, result: Ok }
     }
 }
 
@@ -57,7 +57,7 @@ pub(crate) struct KnownDelays<F> {
     fate: F,
     /// Completion time, order of sending, slot.
     due: BinaryHeap<Reverse<(Instant, u64, u32)>>,
-    flying: Vec<Option<(Io, Option<Errno>)>>,
+    flying: Vec<Option<Done>>,
     pushed: u64,
 }
 
@@ -65,11 +65,6 @@ impl<F: FnMut(Duration, &Io) -> Fate> KnownDelays<F> {
     pub(crate) fn new(clock: &VirtualClock, iodepth: u32, fate: F) -> Self {
         let flying = (0..iodepth).map(|_| None).collect();
         Self { clock: clock.clone(), made: clock.now(), fate, due: BinaryHeap::new(), flying, pushed: 0 }
-    }
-
-    /// How many I/Os were ever pushed.
-    pub(crate) fn pushed(&self) -> u64 {
-        self.pushed
     }
 }
 
@@ -81,7 +76,7 @@ impl<F: FnMut(Duration, &Io) -> Fate> Lane for KnownDelays<F> {
         self.pushed += 1;
         let slot = io.slot as usize;
         assert!(self.flying[slot].is_none(), "slot {slot} is in flight already");
-        self.flying[slot] = Some((io, fate.error));
+        self.flying[slot] = Some(Done { result: (fate.result)(io.len), io });
     }
 
     fn reap(&mut self, until: Instant, mut done: impl FnMut(Done)) -> Result<(), LaneError> {
@@ -94,8 +89,7 @@ impl<F: FnMut(Duration, &Io) -> Fate> Lane for KnownDelays<F> {
             && at <= self.clock.now()
         {
             self.due.pop();
-            let (io, error) = self.flying[slot as usize].take().expect("in flight");
-            done(Done { result: error.map_or(Ok(io.len), Err), io });
+            done(self.flying[slot as usize].take().expect("in flight"));
         }
         Ok(())
     }
