@@ -6,8 +6,9 @@ use std::time::{Duration, Instant};
 
 use cephmark::clock::Clock;
 use cephmark::lane::{Io, Op};
-use cephmark::load::{Common, DriveError, Driver, OnError, Window};
+use cephmark::load::{Common, DriveError, Driver, Window};
 use cephmark::measure::{IoError, Second, Tally};
+use cephmark::plan::OnError;
 use cephmark::plan::{Job, Pace, Rw};
 use cephmark::units::{Bytes, Rate};
 use nix::errno::Errno;

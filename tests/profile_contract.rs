@@ -51,6 +51,7 @@ fn targets_and_workloads_keep_the_order_in_which_they_were_written() {
 
 #[test]
 fn a_section_without_a_value_is_empty() {
-    let yaml = "version: 1\nname: x\nlabels:\ntargets:\n  floor:\n    null:\nworkloads:\n  w: {rw: read}\nrun:\n";
+    let yaml =
+        "version: 1\nname: x\nlabels:\ntargets:\n  floor:\n    null:\nworkloads:\n  w: {rw: read}\nrun:\n";
     assert!(Profile::parse("p.yaml", yaml, &[]).unwrap().profile.targets["floor"].null.is_some());
 }

@@ -11,7 +11,8 @@ const UNSAFE_ALLOWED: [&str; 4] = ["ceph-sys/", "src/ceph/", "src/lane/", "src/t
 
 fn sources() -> Vec<(String, String)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let mut folders: Vec<PathBuf> = ["src", "ceph-sys/src", "tests", "benches"].map(|name| root.join(name)).into();
+    let mut folders: Vec<PathBuf> =
+        ["src", "ceph-sys/src", "tests", "benches"].map(|name| root.join(name)).into();
     let mut found = Vec::new();
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
@@ -57,7 +58,8 @@ fn every_module_says_what_it_is_for() {
 #[test]
 fn unsafe_stays_where_it_belongs() {
     for (name, text) in sources() {
-        let allowed = UNSAFE_ALLOWED.iter().any(|place| name.starts_with(place)) || name.starts_with("tests/");
+        let allowed =
+            UNSAFE_ALLOWED.iter().any(|place| name.starts_with(place)) || name.starts_with("tests/");
         let lifts_the_lint = text.lines().any(|line| line.starts_with("#![expect(unsafe_code"));
         assert!(allowed || !lifts_the_lint, "{name} uses unsafe code");
     }
@@ -68,7 +70,9 @@ fn the_flow_is_one_way() {
     const FLOW: [&str; 9] =
         ["profile", "plan", "ceph", "lane", "measure", "load", "target", "result", "report"];
     for (name, text) in sources() {
-        let Some(here) = FLOW.iter().position(|part| name.starts_with(&format!("src/{part}/"))) else { continue };
+        let Some(here) = FLOW.iter().position(|part| name.starts_with(&format!("src/{part}/"))) else {
+            continue;
+        };
         for later in &FLOW[here + 1..] {
             let import = format!("crate::{later}");
             assert!(!text.contains(&import), "{name} imports {later}, which stands to its right");
