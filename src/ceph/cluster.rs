@@ -2,7 +2,6 @@
 #![expect(unsafe_code, reason = "calls librados")]
 
 use std::ffi::{c_char, c_void};
-use std::io;
 use std::path::Path;
 use std::ptr;
 use std::sync::Arc;
@@ -10,10 +9,10 @@ use std::time::Duration;
 
 use ceph_sys::rados::Rados;
 use nix::errno::Errno;
-use tempfile::TempDir;
 
 use super::call::{Raw, c_text, check, grown, text};
 use super::deadline::{finish_within, say};
+use super::socket_directory::SocketDirectory;
 use super::{AdminSocket, Error, Pool};
 
 /// A connection to a cluster, made by [`super::Config::connect`]. Clones share it; the last one disconnects.
@@ -33,7 +32,7 @@ pub(super) struct Connection {
     rados: &'static Rados,
     user: String,
     timeout: Duration,
-    directory: Option<TempDir>,
+    directory: Option<SocketDirectory>,
 }
 
 impl Cluster {
@@ -160,22 +159,9 @@ impl Connection {
         Ok(Self { raw: Raw::new(raw), rados, user, timeout, directory: None })
     }
 
-    /// A private directory for the admin socket, removed with the connection.
+    /// Where its admin socket goes; removed with the connection.
     pub(super) fn make_socket_directory(&mut self) -> Result<&Path, Error> {
-        let made = TempDir::with_prefix("cephmark-");
-        let made = made.map_err(|source| Error::System {
-            what: "make a directory for the admin socket".to_owned(),
-            source,
-        })?;
-        // A Unix socket's path ends at 107 bytes; the name of the socket takes up to 32 of them.
-        if made.path().as_os_str().len() > 107 - 32 {
-            let source = io::Error::other(format!(
-                "{} is too long a path; set TMPDIR to a shorter one",
-                made.path().display()
-            ));
-            return Err(Error::System { what: "make a directory for the admin socket".to_owned(), source });
-        }
-        Ok(self.directory.insert(made).path())
+        Ok(self.directory.insert(SocketDirectory::make()?).path())
     }
 
     pub(super) fn option(&self, name: &str) -> Result<String, Error> {

@@ -22,6 +22,7 @@ mod monitor;
 mod options;
 mod pool;
 mod snapshots;
+mod socket_directory;
 mod usage;
 mod version;
 
