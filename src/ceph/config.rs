@@ -2,6 +2,7 @@
 #![expect(unsafe_code, reason = "calls librados")]
 
 use std::ffi::CString;
+use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::ptr;
@@ -127,18 +128,25 @@ impl Config {
         let user = self.connection.user();
         Some(match errno {
             Errno::ENOENT if monitors.is_empty() => format!("{} names no mon_host", self.conf_name()),
-            Errno::ENOENT | Errno::EACCES
-                if !keyrings.split(',').any(|path| Path::new(path.trim()).exists()) =>
-            {
-                format!("no keyring of {user}; it is looked for in {keyrings}")
+            // Without a key some releases try without authentication, and are denied for that.
+            Errno::ENOENT | Errno::EACCES if !self.has_key(&keyrings) => {
+                format!("no key of {user} found; it is looked for in {keyrings}")
             }
-            Errno::ENOENT => format!("no key of {user} found; it is looked for in {keyrings}"),
             Errno::EACCES => format!("the cluster has no {user} with this key; see `ceph auth get {user}`"),
             Errno::ETIMEDOUT => {
                 format!("no answer from the monitors {monitors}; check that they run and can be reached")
             }
             _ => return None,
         })
+    }
+
+    /// Whether the user's key is in one of the keyrings, or given by an option.
+    fn has_key(&self, keyrings: &str) -> bool {
+        let header = format!("[{}]", self.connection.user());
+        let given = |option| self.get(option).is_ok_and(|value| !value.is_empty());
+        let holds =
+            |path| fs::read_to_string(path).is_ok_and(|text| text.lines().any(|line| line.trim() == header));
+        given("key") || given("keyfile") || keyrings.split([',', ';', ' ']).any(holds)
     }
 
     fn read_file(&self) -> Result<(), Error> {
