@@ -9,7 +9,7 @@ use cephmark::lane::{Done, Io, Lane, LaneError};
 use nix::errno::Errno;
 use nix::sys::prctl;
 
-/// The lane. An I/O on an image other than the first fails with ENXIO.
+/// The lane.
 pub(crate) struct DelayThread {
     /// Dropped first when the lane is, which ends the thread.
     sent: Option<Sender<(Instant, Io)>>,
@@ -20,7 +20,10 @@ pub(crate) struct DelayThread {
 }
 
 impl DelayThread {
-    pub(crate) fn new(_iodepth: u32, delay: Duration) -> Self {
+    /// An I/O on an image beyond these fails with ENXIO.
+    pub(crate) const IMAGES: u32 = 2;
+
+    pub(crate) fn new(delay: Duration) -> Self {
         let (sent, to_do) = channel::<(Instant, Io)>();
         let (finished, done) = channel();
         thread::spawn(move || {
@@ -32,7 +35,7 @@ impl DelayThread {
                 while Instant::now() < due {
                     thread::yield_now();
                 }
-                let result = if io.image == 0 { Ok(io.len) } else { Err(Errno::ENXIO) };
+                let result = if io.image < Self::IMAGES { Ok(io.len) } else { Err(Errno::ENXIO) };
                 if finished.send(Done { io, result }).is_err() {
                     return;
                 }

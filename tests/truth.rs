@@ -169,7 +169,7 @@ fn live_latencies_are_within_100_us_of_a_thread_that_completes_after_a_known_tim
     for _ in 0..rounds {
         let off = [MS / 2, 5 * MS].map(|delay| {
             let job = job(Rw::RandRead, 4);
-            let mut driver = driver(DelayThread::new(4, delay), Monotonic, &job);
+            let mut driver = driver(DelayThread::new(delay), Monotonic, &job);
             let tally = driver.run(&window(Monotonic.now(), SECOND / 4)).expect("no failure");
             assert_eq!(driver.finish().in_flight(), 0);
             let response = &tally.figures(Op::Read).expect("reads").response;

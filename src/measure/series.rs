@@ -175,8 +175,8 @@ impl State {
 
     /// Adds a thread's second `index` and notes that the thread is now in second `next`.
     fn hand_over(&mut self, thread: u32, index: u64, sums: &mut SumsByOp, next: u64) {
-        // Never below: nobody adds to a closed second, as all threads have left it.
-        let position = (index - self.seconds.len() as u64) as usize;
+        // Nobody adds to a closed second, as all threads have left it.
+        let position = index.saturating_sub(self.seconds.len() as u64) as usize;
         while self.open.len() <= position {
             self.open.push_back(array::from_fn(|_| None));
         }
