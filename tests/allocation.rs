@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 
 use cephmark::clock::Monotonic;
 use cephmark::lane::NullLane;
-use cephmark::load::{Common, Driver, Ledger, Live, OnError, Window};
-use cephmark::plan::{Distribution, Job, Pace, Rw};
+use cephmark::load::{Common, Driver, Ledger, Live, Window};
+use cephmark::plan::{Distribution, Job, OnError, Pace, Rw};
 use cephmark::units::{Bytes, Rate};
 
 /// The system's allocator, with a count of each thread's allocations.

@@ -8,8 +8,7 @@ use cephmark::clock::Clock;
 use cephmark::lane::{Io, Op};
 use cephmark::load::{Common, DriveError, Driver, Window};
 use cephmark::measure::{IoError, Second, Tally};
-use cephmark::plan::OnError;
-use cephmark::plan::{Job, Pace, Rw};
+use cephmark::plan::{Job, OnError, Pace, Rw};
 use cephmark::units::{Bytes, Rate};
 use nix::errno::Errno;
 
