@@ -1,6 +1,6 @@
 //! Combinations that can't be meant are refused before any I/O; what has no effect is warned of.
 
-use cephmark::plan::{OptionCheck, Subject};
+use cephmark::plan::Subject;
 
 use crate::planning::{PROFILE, plan, refused, warned, with_run, with_target, with_workload};
 
@@ -192,16 +192,13 @@ fn options_that_contradict_each_other_are_refused() {
 }
 
 #[test]
-fn the_cluster_is_asked_about_options_and_the_answer_has_a_position() {
-    let plan = plan(&with_target("{rbd: {size: 1GiB}, options: {rbd_cachee: true}}")).unwrap();
-    let answer =
-        |check: OptionCheck| plan.check_options(|_, _| check.clone()).map_err(|fault| fault.to_string());
-    assert_eq!(answer(OptionCheck::Valid), Ok(()));
+fn what_ceph_says_of_an_option_is_told_at_its_place() {
+    let plan = plan(&with_target("{rbd: {size: 1GiB}, options: {rbd cachee: true}}")).unwrap();
+    let arm = &plan.arms[0];
     assert_eq!(
-        answer(OptionCheck::Unknown(Some("rbd_cache".to_owned()))).unwrap_err(),
-        "p.yaml:4:36: targets.t.options.rbd_cachee: Ceph has no such option; did you mean `rbd_cache`?"
+        arm.option_fault(&arm.options[0], "is no option of Ceph").to_string(),
+        "p.yaml:4:36: targets.t.options.rbd cachee: is no option of Ceph"
     );
-    assert!(answer(OptionCheck::BadValue).unwrap_err().ends_with("Ceph does not take the value `true`"));
 }
 
 #[test]

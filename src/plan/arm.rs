@@ -14,7 +14,7 @@ pub struct Arm {
     pub name: String,
     /// The target's name.
     pub target: String,
-    /// What varies, by path, in the values that are used.
+    /// What varies, by path; sizes in plain bytes.
     pub settings: Vec<(String, String)>,
     /// What the I/O goes to.
     pub subject: Subject,
@@ -164,9 +164,6 @@ fn keys_of_other_kinds(check: &Check<'_>, at: &Path, target: &Target) -> Result<
     let null = target.null.is_none() || target.options.is_empty();
     check.ensure(null, &at.key("options"), "is of Ceph's clients; the null target uses none")?;
     let own_handles = target.connections == Sharing::Shared || target.handles == Sharing::PerJob;
-    check.ensure(
-        own_handles,
-        &at.key("connections"),
-        "needs `handles: per_job` too, since a handle is of one connection",
-    )
+    let message = "needs `handles: per_job` too, since a handle is of one connection";
+    check.ensure(own_handles, &at.key("connections"), message)
 }

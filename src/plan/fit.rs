@@ -13,14 +13,11 @@ pub(super) fn fit(plan: &JobPlan, image_size: Bytes, document: &Document) -> Res
     let block_key = if document.get(&plan.path.key("bssplit")).is_some() { "bssplit" } else { "bs" };
     let largest = plan.job.largest_block();
     if largest > image_size {
-        return Err(fault(
-            block_key,
-            format!("a block of {largest} is larger than the image of {image_size}"),
-        ));
+        let message = format!("a block of {largest} is larger than the image of {image_size}");
+        return Err(fault(block_key, message));
     }
-    let room = image.checked_sub(offset).filter(|room| *room > 0);
-    let room =
-        room.ok_or_else(|| fault("offset", format!("lies past the end of the image of {image_size}")))?;
+    let past = || fault("offset", format!("lies past the end of the image of {image_size}"));
+    let room = image.checked_sub(offset).filter(|room| *room > 0).ok_or_else(past)?;
     let wanted = plan.size.map_or(room, Bytes::get);
     if wanted > room {
         let message = format!(
@@ -32,10 +29,8 @@ pub(super) fn fit(plan: &JobPlan, image_size: Bytes, document: &Document) -> Res
     }
     let usable = wanted - wanted % plan.job.block_unit().get();
     if usable < largest.get() {
-        return Err(fault(
-            block_key,
-            format!("a block of {largest} is larger than the range of {}", Bytes(wanted)),
-        ));
+        let message = format!("a block of {largest} is larger than the range of {}", Bytes(wanted));
+        return Err(fault(block_key, message));
     }
     Ok(Job { size: Bytes(usable), ..plan.job.clone() })
 }

@@ -31,7 +31,6 @@ pub use crate::profile::{BlockShare, Distribution, Fault, OnError, Order, Rw, Sh
 pub use arm::{Arm, ClientOption, ExistingImage, ManagedImages, Subject};
 pub use job::{Job, Pace};
 pub use needs::{Needs, Written};
-pub use options::OptionCheck;
 pub use workload::WorkloadPlan;
 
 use crate::profile::Loaded;
@@ -129,13 +128,5 @@ impl Plan {
     /// [`Fault`] at the first rule that the profile breaks.
     pub fn new(loaded: &Loaded) -> Result<Self, Fault> {
         build::plan(loaded)
-    }
-
-    /// Asks a client of the cluster about every Ceph option of every arm, by name and value.
-    ///
-    /// # Errors
-    /// [`Fault`] at the first option that the client does not take.
-    pub fn check_options(&self, client: impl FnMut(&str, &str) -> OptionCheck) -> Result<(), Fault> {
-        options::check(&self.arms, client)
     }
 }

@@ -3,42 +3,12 @@
 use crate::profile::{Fault, OptionValue, Options, Path};
 use crate::units::{Bytes, Percent};
 
-use super::arm::{Arm, ClientOption};
+use super::arm::ClientOption;
 use super::check::Check;
 
 /// The options that may be a percentage, and what of.
 const PERCENTAGES: [&str; 2] = ["rbd_cache_max_dirty", "rbd_cache_target_dirty"];
 const WHOLE: &str = "rbd_cache_size";
-
-/// What a cluster's client says of an option.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum OptionCheck {
-    /// It takes it.
-    Valid,
-    /// It has no such option; the nearest name that it has, if one is near.
-    Unknown(Option<String>),
-    /// It has the option, but does not take the value.
-    BadValue,
-}
-
-/// Asks `client` about every option of every arm.
-pub(super) fn check(arms: &[Arm], mut client: impl FnMut(&str, &str) -> OptionCheck) -> Result<(), Fault> {
-    for arm in arms {
-        for option in &arm.options {
-            let message = match client(&option.name, &option.value) {
-                OptionCheck::Valid => continue,
-                OptionCheck::Unknown(Some(near)) => {
-                    format!("Ceph has no such option; did you mean `{near}`?")
-                }
-                OptionCheck::Unknown(None) => "Ceph has no such option".to_owned(),
-                OptionCheck::BadValue => format!("Ceph does not take the value `{}`", option.value),
-            };
-            let path = Path::root().key("targets").key(&arm.target).key("options").key(&option.key);
-            return Err(arm.document.fault(&path, message));
-        }
-    }
-    Ok(())
-}
 
 /// The options under the path `at`.
 pub(super) fn options(check: &Check<'_>, at: &Path, written: &Options) -> Result<Vec<ClientOption>, Fault> {

@@ -5,8 +5,8 @@ use std::time::Duration;
 use rand::{Rng, SeedableRng};
 use rand_xoshiro::SplitMix64;
 
-use crate::profile::{self, BlockShare, Distribution, Fault, Path, RateProcess, Run, Verify};
-use crate::units::Bytes;
+use crate::profile::{self, BlockShare, Fault, Path, RateProcess, Run, Verify};
+use crate::units::{Bytes, Percent};
 
 use super::check::{self, Check};
 use super::job::{Job, Pace};
@@ -28,12 +28,9 @@ pub(super) fn jobs(
     let Some(jobs) = &workload.jobs else {
         return Ok(vec![job(check, at, "", workload, run, seed)?]);
     };
-    let keys =
-        check.document.get(at).and_then(|value| value.as_object()).into_iter().flat_map(|map| map.keys());
-    if let Some(key) = keys.clone().find(|key| *key != "jobs") {
-        return Err(
-            check.fault(&at.key(key), "stands beside `jobs`; move it into each job that it is meant for")
-        );
+    if let Some(key) = check.document.keys(at).find(|key| *key != "jobs") {
+        let message = "stands beside `jobs`; move it into each job that it is meant for";
+        return Err(check.fault(&at.key(key), message));
     }
     let at = at.key("jobs");
     check.ensure(!jobs.is_empty(), &at, "has no jobs")?;
@@ -70,7 +67,7 @@ fn job(
     seed: u64,
 ) -> Result<JobPlan, Fault> {
     let rw = written.rw.ok_or_else(|| check.fault(at, "`rw` is missing; add for example `rw: randread`"))?;
-    let whole = |key: &str, percent: crate::units::Percent| {
+    let whole = |key: &str, percent: Percent| {
         percent.as_whole().ok_or_else(|| check.fault(&at.key(key), "must be a whole number of percent"))
     };
     let job = Job {
@@ -112,11 +109,8 @@ fn blocks(check: &Check<'_>, at: &Path, written: &profile::Job) -> Result<Vec<Bl
     check.ensure(!both, &at.key("bssplit"), "stands beside `bs`; keep one of them")?;
     for BlockShare { size, .. } in &blocks {
         check.ensure(*size > Bytes(0), &at.key(key), "a block must be larger than 0")?;
-        check.ensure(
-            *size <= MAX_BLOCK,
-            &at.key(key),
-            format!("a block must not be larger than {MAX_BLOCK}"),
-        )?;
+        let too_large = format!("a block must not be larger than {MAX_BLOCK}");
+        check.ensure(*size <= MAX_BLOCK, &at.key(key), too_large)?;
     }
     Ok(blocks)
 }
@@ -134,26 +128,17 @@ fn counts(check: &Check<'_>, at: &Path, job: &Job, written: &profile::Job) -> Re
     let unlimited = "must be above 0; leave it out for no limit";
     check.ensure(job.iodepth > 0, &at.key("iodepth"), "must be at least 1")?;
     check.ensure(job.numjobs > 0, &at.key("numjobs"), "must be at least 1")?;
-    check.ensure(
-        written.size != Some(Bytes(0)),
-        &at.key("size"),
-        "must be above 0; leave it out for all of the image",
-    )?;
+    let all = "must be above 0; leave it out for all of the image";
+    check.ensure(written.size != Some(Bytes(0)), &at.key("size"), all)?;
     check.ensure(job.number_ios != Some(0), &at.key("number_ios"), unlimited)?;
     check.ensure(job.io_size != Some(Bytes(0)), &at.key("io_size"), unlimited)?;
     let moves_a_block = job.io_size.is_none_or(|size| size >= job.largest_block());
-    check.ensure(
-        moves_a_block,
-        &at.key("io_size"),
-        format!("is less than one block of {}", job.largest_block()),
-    )?;
+    let too_little = format!("is less than one block of {}", job.largest_block());
+    check.ensure(moves_a_block, &at.key("io_size"), too_little)?;
     check.ensure(job.runtime > Duration::ZERO, &at.key("runtime"), "must be above 0")?;
-    let contradiction = job.zero_buffers && job.buffer_compress_percentage > 0;
-    check.ensure(
-        !contradiction,
-        &at.key("buffer_compress_percentage"),
-        "contradicts `zero_buffers`; keep one of them",
-    )?;
+    let agree = !job.zero_buffers || job.buffer_compress_percentage == 0;
+    let contradiction = "contradicts `zero_buffers`; keep one of them";
+    check.ensure(agree, &at.key("buffer_compress_percentage"), contradiction)?;
     cpus(check, &at.key("cpus_allowed"), &job.cpus_allowed)
 }
 
@@ -199,8 +184,8 @@ fn without_effect(check: &mut Check<'_>, at: &Path, job: &Job) -> Result<(), Fau
             check.no_effect(&at.key(key), "on a job that only reads")?;
         }
     }
-    let seedless = !rw.is_random() && !rw.is_mixed() && job.blocks.len() == 1 && !rw.writes();
-    if seedless && !matches!(job.pace, Pace::Poisson(_)) && job.distribution == Distribution::Uniform {
+    let draws = rw.is_random() || rw.writes() || job.blocks.len() > 1 || matches!(job.pace, Pace::Poisson(_));
+    if !draws {
         check.no_effect(&at.key("randseed"), "on a job without random choices")?;
     }
     Ok(())

@@ -20,7 +20,7 @@ pub struct WorkloadPlan {
     pub name: String,
     /// The name with what varies, for people: `randwrite[iodepth=32]`.
     pub title: String,
-    /// What varies, by path, in the values that are used.
+    /// What varies, by path; sizes in plain bytes.
     pub settings: Vec<(String, String)>,
     /// Length of the measured part, the same for all its jobs.
     pub runtime: Duration,
@@ -106,12 +106,14 @@ pub(super) fn workloads(
     seed: u64,
     warnings: &mut Vec<Fault>,
 ) -> Result<Vec<WorkloadPlan>, Fault> {
+    // Each has a seed of its own: a read that followed a write of the same blocks would find them in some cache.
+    let mut seeds = SplitMix64::seed_from_u64(seed);
     let mut workloads = Vec::new();
     for name in loaded.profile.workloads.keys() {
         let at = Path::root().key("workloads").key(name);
         check::name(&loaded.document, &at, name)?;
         for variant in sweep::variants(loaded, &at)? {
-            workloads.push(workload(name, &at, variant, seed, warnings)?);
+            workloads.push(workload(name, &at, variant, seeds.next_u64(), warnings)?);
         }
     }
     Ok(workloads)

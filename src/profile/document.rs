@@ -52,6 +52,12 @@ impl Document {
         })
     }
 
+    /// The keys that were written in the map at a path.
+    pub fn keys(&self, path: &Path) -> impl Iterator<Item = &str> {
+        let map = self.get(path).and_then(Value::as_object);
+        map.into_iter().flat_map(serde_json::Map::keys).map(String::as_str)
+    }
+
     /// Applies `--set`: a path and a value joined by `=`, the value in YAML.
     ///
     /// # Errors
@@ -87,9 +93,7 @@ impl Document {
     pub fn check_owner(&self, path: &Path) -> Result<(), String> {
         let keys: Vec<&str> = path.keys().collect();
         let [kind @ ("targets" | "workloads"), name, _, ..] = keys.as_slice() else { return Ok(()) };
-        let owners =
-            self.value.get(kind).and_then(Value::as_object).into_iter().flat_map(serde_json::Map::keys);
-        let owners: Vec<&str> = owners.map(String::as_str).collect();
+        let owners: Vec<&str> = self.keys(&Path::root().key(kind)).collect();
         match nearest(name, owners.iter().copied()) {
             _ if owners.contains(name) => Ok(()),
             Some(near) => Err(format!("there is no `{name}` in {kind}; did you mean `{near}`?")),
