@@ -9,6 +9,8 @@ use std::time::Duration;
 use cephmark::ceph::{Cluster, Config, Image, Layout, Pool, Role, View};
 use cephmark::units::Bytes;
 
+use crate::support::cluster;
+
 /// The pool that every test uses.
 pub(crate) const POOL: &str = "rbd";
 
@@ -26,7 +28,7 @@ pub(crate) fn alone() -> RwLockWriteGuard<'static, ()> {
 
 /// The cluster's ceph.conf.
 pub(crate) fn conf() -> PathBuf {
-    std::env::var_os("CEPH_CONF").expect("CEPH_CONF names the ceph.conf of a lab cluster").into()
+    cluster::shared().conf()
 }
 
 pub(crate) fn config(role: Role) -> Config {
