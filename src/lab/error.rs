@@ -66,7 +66,8 @@ pub enum Error {
     },
     /// No range of ports is free.
     #[error(
-        "no {count} free ports in a row in {first}-{last} of {address}: take down labs that are not needed, or name a free range with --port"
+        "no {count} free ports in a row in {first}-{last} of {address}: take down labs that are not needed, or \
+         name a free range with --port"
     )]
     NoPorts {
         /// The address.
