@@ -16,5 +16,6 @@ pub mod profile;
 pub mod report;
 pub mod result;
 pub mod run;
+pub mod stats;
 pub mod target;
 pub mod units;
