@@ -72,6 +72,36 @@ pub struct Trial {
     pub series: Vec<SeriesPoint>,
 }
 
+impl Trial {
+    /// A trial that could not be carried to its end: nothing measured.
+    #[must_use]
+    pub fn failed() -> Self {
+        Self {
+            arm: String::new(),
+            target: String::new(),
+            workload: String::new(),
+            settings: BTreeMap::new(),
+            repeat: 0,
+            attempt: 0,
+            status: Status::Failed,
+            problems: Vec::new(),
+            started: None,
+            measured_s: 0.0,
+            effective_options: BTreeMap::new(),
+            conditions: BTreeMap::new(),
+            jobs: BTreeMap::new(),
+            checks: BTreeMap::new(),
+            durable_on_ack: None,
+            drain_s: None,
+            effective_bytes_per_s: None,
+            cpu: Cpu::default(),
+            max_rss_bytes: 0,
+            counters: Counters::default(),
+            series: Vec::new(),
+        }
+    }
+}
+
 /// Whether the figures of a trial may be believed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]

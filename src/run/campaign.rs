@@ -3,18 +3,19 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use nix::errno::Errno;
 use tokio_util::sync::CancellationToken;
 
 use super::events::Events;
 use super::id::RunId;
 use super::stage::Stage;
 use super::trial::{self, Setting};
-use super::{Error, fill, preflight};
+use super::{Error, fill, preflight, record};
 use crate::ceph::Cluster;
 use crate::exit::Exit;
 use crate::load::Ledger;
 use crate::measure::CpuUsage;
-use crate::plan::{Arm, Plan, Subject, TrialPlan};
+use crate::plan::{Arm, ManagedImages, Plan, Subject, TrialPlan};
 use crate::report::{Event, Phase, TrialLine};
 use crate::result::{ResultDirectory, ResultFile, Status, Timestamp, Trial};
 use crate::target::{ImageSet, managed};
@@ -88,11 +89,17 @@ impl<'a> Campaign<'a> {
     /// One repeat: attempts until one is not invalid, or there are no retries left.
     async fn repeat(&mut self, index: usize, trial: &TrialPlan) -> Result<(), Error> {
         for attempt in 0..=self.plan.run.retries {
-            let record = self.attempt(index, trial, attempt).await?;
+            let ran = self.attempt(index, trial, attempt).await;
+            let record = match &ran {
+                Ok(record) => record.clone(),
+                Err(error) if error.exit() == Exit::Interrupted => return ran.map(drop),
+                Err(error) => self.broken(trial, attempt, error),
+            };
             let status = record.status;
             self.events.send(Event::TrialDone(TrialLine::from(&record)));
             self.result.trials.push(record);
             self.save()?;
+            ran?;
             if status != Status::Invalid {
                 break;
             }
@@ -113,6 +120,11 @@ impl<'a> Campaign<'a> {
         if let Some(images) = &mut prepared.images {
             images.writable = workload.changes_data() || matches!(arm.subject, Subject::Managed(_));
         }
+        if let (Subject::Existing(existing), Some(admin), true) =
+            (&arm.subject, &self.admin, workload.changes_data())
+        {
+            preflight::refuse_if_open_elsewhere(admin, existing, self.cancel).await?;
+        }
         self.events.send(Event::Trial { index, arm: arm.name.clone(), workload: workload.title.clone() });
         trial::run(
             Setting {
@@ -131,6 +143,21 @@ impl<'a> Campaign<'a> {
             attempt,
         )
         .await
+    }
+
+    /// The record of a trial that could not be carried to its end.
+    fn broken(&self, trial: &TrialPlan, attempt: u32, error: &Error) -> Trial {
+        let (arm, workload) = (&self.plan.arms[trial.arm], &self.plan.workloads[trial.workload]);
+        Trial {
+            arm: arm.name.clone(),
+            target: arm.target.clone(),
+            workload: workload.name.clone(),
+            settings: arm.settings.iter().chain(&workload.settings).cloned().collect(),
+            repeat: trial.repeat,
+            attempt,
+            problems: vec![record::problem("broken", error.to_string())],
+            ..Trial::failed()
+        }
     }
 
     async fn create(&mut self, index: usize) -> Result<(), Error> {
@@ -174,17 +201,27 @@ impl<'a> Campaign<'a> {
     async fn clean_up(&mut self) -> Result<(), Error> {
         let Some(admin) = &self.admin else { return Ok(()) };
         self.events.phase(Phase::CleanUp, Duration::ZERO);
-        let mut outcome = Ok(());
+        let (mut outcome, mut stuck) = (Ok(()), false);
         for (arm, prepared) in self.plan.arms.iter().zip(&self.arms) {
             let Subject::Managed(managed) = &arm.subject else { continue };
             for name in prepared.names().iter().filter(|_| prepared.created) {
-                if let Err(error) = managed::remove(admin, managed, name).await {
-                    self.events.message(format!("{error}; `cephmark clean` removes it later"));
+                // Each further call to a cluster that is stuck would wait for its deadline too.
+                if stuck {
+                    self.left_behind(managed, name, "the cluster is stuck");
+                } else if let Err(error) = managed::remove(admin, managed, name).await {
+                    stuck = error.exit() == Exit::Stuck || error.errno() == Some(Errno::ETIMEDOUT);
+                    self.left_behind(managed, name, &error.to_string());
                     outcome = outcome.and(Err(Error::Ceph(error)));
                 }
             }
         }
         outcome
+    }
+
+    fn left_behind(&self, managed: &ManagedImages, name: &str, reason: &str) {
+        let pool = &managed.pool;
+        self.events
+            .message(format!("{pool}/{name} is left behind: {reason}; `cephmark clean` removes it later"));
     }
 
     fn save(&self) -> Result<(), Error> {

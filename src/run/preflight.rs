@@ -61,14 +61,8 @@ pub fn options(plan: &Plan) -> Result<(), Error> {
 pub async fn cluster(plan: &Plan, admin: &Cluster, cancel: &CancellationToken) -> Result<Vec<String>, Error> {
     let (plan, admin) = (plan.clone(), admin.clone());
     let limit = admin.timeout() * 4;
-    let (sender, receiver) = std::sync::mpsc::channel();
-    within("checking the cluster", limit, cancel, move || {
-        // The error of a refusal is not Ceph's, and goes its own way.
-        let _ = sender.send(check(&plan, &admin));
-        Ok(())
-    })
-    .await?;
-    receiver.recv().unwrap_or_else(|_| Err(Error::Refused("the check of the cluster died".to_owned())))
+    // The inner result is of refusals, which are not Ceph's errors.
+    within("checking the cluster", limit, cancel, move || Ok(check(&plan, &admin))).await?
 }
 
 fn check(plan: &Plan, admin: &Cluster) -> Result<Vec<String>, Error> {
@@ -198,17 +192,39 @@ pub(super) async fn size_of(
     admin: &Cluster,
     existing: &ExistingImage,
     cancel: &CancellationToken,
-) -> Result<Bytes, ceph::Error> {
-    let (limit, admin, existing) = (admin.timeout(), admin.clone(), existing.clone());
-    within("opening the image", limit, cancel, move || {
+) -> Result<Bytes, Error> {
+    with_existing(admin, existing, cancel, |image| Ok(image.size()?)).await
+}
+
+/// Nobody else may have an image open that a trial is about to overwrite.
+///
+/// # Errors
+/// [`Error::Refused`] with who has it; of opening it.
+pub(super) async fn refuse_if_open_elsewhere(
+    admin: &Cluster,
+    existing: &ExistingImage,
+    cancel: &CancellationToken,
+) -> Result<(), Error> {
+    with_existing(admin, existing, cancel, refuse_if_in_use).await
+}
+
+/// Looks at an image through a read-only handle, which is no watcher itself.
+async fn with_existing<T: Send + 'static>(
+    admin: &Cluster,
+    existing: &ExistingImage,
+    cancel: &CancellationToken,
+    look: impl FnOnce(&Image) -> Result<T, Error> + Send + 'static,
+) -> Result<T, Error> {
+    let (limit, admin, existing) = (admin.timeout() * 2, admin.clone(), existing.clone());
+    let looked = within("looking at the image", limit, cancel, move || {
         let pool = admin.pool(&existing.pool, optional(&existing.namespace))?;
         let view = existing.snapshot.as_deref().map_or(View::Read, View::Snapshot);
         let image = pool.image(&existing.image, view)?;
-        let size = image.size()?;
+        let looked = look(&image);
         image.close()?;
-        Ok(size)
-    })
-    .await
+        Ok(looked)
+    });
+    looked.await?
 }
 
 /// What the host's processors do while cephmark does nothing; none where Ceph daemons run on this host as well, for

@@ -43,7 +43,7 @@ pub(super) fn trial(
     outcome: &Outcome,
     mut problems: Vec<Problem>,
 ) -> Trial {
-    let failures = failures(&setting.jobs, &outcome.tallies);
+    let failures = failures(&setting.jobs, outcome);
     let status = if failures.is_empty() { Status::Valid } else { Status::Failed };
     problems.extend(failures);
     problems.extend(remarks(&setting.jobs, &outcome.tallies));
@@ -65,7 +65,7 @@ pub(super) fn trial(
         jobs: by_job(setting, outcome, figures_of_all_ops),
         checks: by_job(setting, outcome, checks),
         durable_on_ack: Some(durable_on_ack(&outcome.effective)),
-        drain_s: setting.workload.changes_data().then_some(outcome.drain.as_secs_f64()),
+        drain_s: drain(outcome).filter(|_| setting.workload.changes_data()).map(|drain| drain.as_secs_f64()),
         effective_bytes_per_s: effective_rate(outcome),
         cpu: cpu(&outcome.cpu, setting.idle, ios),
         max_rss_bytes: outcome.peak_memory.unwrap_or_default().get(),
@@ -131,9 +131,9 @@ pub(super) fn host(found: measure::Host) -> Host {
 }
 
 /// What makes a trial a failed one.
-fn failures(jobs: &[Job], tallies: &[Tally]) -> Vec<Problem> {
+fn failures(jobs: &[Job], outcome: &Outcome) -> Vec<Problem> {
     let mut problems = Vec::new();
-    for (job, tally) in jobs.iter().zip(tallies) {
+    for (job, tally) in jobs.iter().zip(&outcome.tallies) {
         let prefix = if job.name.is_empty() { String::new() } else { format!("job {}: ", job.name) };
         if let Some(failure) = &tally.failure {
             let text = format!("{prefix}{} I/Os failed; the first: {failure}", tally.errors());
@@ -146,6 +146,9 @@ fn failures(jobs: &[Job], tallies: &[Tally]) -> Vec<Problem> {
             );
             problems.push(problem("verify_mismatch", text));
         }
+    }
+    if let Err(error) = &outcome.drain {
+        problems.push(problem("flush_failed", format!("the flush at the end failed: {error}")));
     }
     problems
 }
@@ -232,10 +235,14 @@ fn conditions(setting: &Setting<'_>, outcome: &Outcome) -> BTreeMap<String, Stri
     conditions
 }
 
+fn drain(outcome: &Outcome) -> Option<Duration> {
+    outcome.drain.as_ref().ok().copied()
+}
+
 /// Bytes written and made durable, over measured time plus drain.
 fn effective_rate(outcome: &Outcome) -> Option<f64> {
     let written: u64 = outcome.tallies.iter().filter_map(|tally| Some(tally.figures(Op::Write)?.bytes)).sum();
-    let seconds = (measured(&outcome.tallies) + outcome.drain).as_secs_f64();
+    let seconds = (measured(&outcome.tallies) + drain(outcome)?).as_secs_f64();
     (written > 0 && seconds > 0.0).then(|| written as f64 / seconds)
 }
 

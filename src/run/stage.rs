@@ -42,6 +42,13 @@ pub(super) struct Driven {
     pub(super) peak_memory: Option<Bytes>,
 }
 
+impl Driven {
+    /// Whether an I/O failed, or a block did not hold what was written.
+    pub(super) fn failed(&self) -> bool {
+        self.tallies.iter().any(|tally| tally.failure.is_some() || tally.checks.mismatched > 0)
+    }
+}
+
 impl Stage<'_> {
     /// Drives all threads of a session through one window.
     pub(super) async fn drive(

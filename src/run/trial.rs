@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 use super::events::Events;
 use super::stage::{Driven, Stage};
 use super::{Error, record};
-use crate::ceph::ImageInfo;
+use crate::ceph::{self, ImageInfo};
 use crate::load::Ledger;
 use serde_json::Value;
 
@@ -56,14 +56,25 @@ pub(super) struct Outcome {
     pub cpu: CpuUsage,
     /// Peak resident memory.
     pub peak_memory: Option<Bytes>,
-    /// How long the flush at the end took.
-    pub drain: Duration,
+    /// How long the flush at the end took, or why it failed.
+    pub drain: Result<Duration, ceph::Error>,
     /// Options in effect.
     pub effective: Vec<Effective>,
     /// Performance counters before and after the window.
     pub counters: [BTreeMap<String, Value>; 2],
     /// What the images look like; none for the null target.
     pub look: Option<ImageInfo>,
+}
+
+impl Outcome {
+    fn of(
+        driven: Driven,
+        drain: Result<Duration, ceph::Error>,
+        counters: [BTreeMap<String, Value>; 2],
+    ) -> Self {
+        let Driven { tallies, series, cpu, peak_memory } = driven;
+        Self { tallies, series, cpu, peak_memory, drain, effective: Vec::new(), counters, look: None }
+    }
 }
 
 /// Runs one trial to its record. A trial whose load failed is a record too; an error is what ends the run.
@@ -107,15 +118,26 @@ async fn open(setting: &Setting<'_>) -> Result<Option<Clients>, Error> {
 async fn measure(setting: &Setting<'_>, session: &mut Session) -> Result<Outcome, Error> {
     let stage = Stage { run: setting.run, events: setting.events, cancel: setting.cancel };
     let WorkloadPlan { ramp_time, runtime, .. } = *setting.workload;
+    let mut ramp = None;
     if ramp_time > Duration::ZERO {
-        stage.drive(session, Phase::Ramp, ramp_time).await?;
+        let driven = stage.drive(session, Phase::Ramp, ramp_time).await?;
+        if driven.failed() {
+            return Ok(Outcome::of(driven, Ok(Duration::ZERO), Default::default()));
+        }
         session.flush(setting.run.stall).await?;
+        ramp = Some(driven);
     }
     let before = session.counters().await?;
-    let driven = stage.drive(session, Phase::Measure, runtime).await?;
+    let mut driven = stage.drive(session, Phase::Measure, runtime).await?;
+    // What was read wrong in the ramp is as wrong as what was read later.
+    for (tally, ramp) in driven.tallies.iter_mut().zip(ramp.into_iter().flat_map(|ramp| ramp.tallies)) {
+        tally.checks.merge(ramp.checks);
+    }
     setting.events.phase(Phase::Drain, Duration::ZERO);
-    let drain = session.flush(setting.run.stall).await?;
+    let drain = match session.flush(setting.run.stall).await {
+        Err(stuck @ ceph::Error::Stuck { .. }) => return Err(stuck.into()),
+        drain => drain,
+    };
     let counters = [before, session.counters().await?];
-    let Driven { tallies, series, cpu, peak_memory } = driven;
-    Ok(Outcome { tallies, series, cpu, peak_memory, drain, effective: Vec::new(), counters, look: None })
+    Ok(Outcome::of(driven, drain, counters))
 }
