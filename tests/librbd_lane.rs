@@ -10,6 +10,7 @@ use cephmark::units::Bytes;
 use nix::errno::Errno;
 
 use crate::fixture::{self, Scratch, StoppedOsd};
+use crate::lane_contract::{Contract, Spoil};
 
 const MIB: u64 = 1 << 20;
 const BLOCK: u32 = 4096;
@@ -60,6 +61,17 @@ fn load_pool_within(timeout: Duration) -> Pool {
 fn blocklist(pool: &Pool) {
     let address = pool.cluster().addresses().expect("an address");
     fixture::tool("ceph", &["osd", "blocklist", "add", &address, "60"]);
+}
+
+#[test]
+fn it_keeps_the_contract_of_lanes() {
+    let _calm = fixture::calm();
+    let pool = load_pool();
+    let scratch = [(); 3].map(|()| Scratch::of_size(&pool, 4 * MIB));
+    let images: Arc<[Image]> = scratch.iter().map(|image| image.open(View::Write)).collect();
+    let make = |depth| LibrbdLane::new(Arc::clone(&images), depth).expect("open images");
+    let spoil: Spoil = (|io| io.offset = 8 * MIB, Errno::EINVAL);
+    Contract { make: &make, images: 3, spoil: Some(spoil), stuck: None }.check();
 }
 
 #[test]
