@@ -48,7 +48,7 @@ impl Host {
             cpus: std::thread::available_parallelism().map_or(0, |cpus| cpus.get() as u32),
             memory: field_of(&read("/proc/meminfo"), "MemTotal:").unwrap_or_default(),
             governor: (!governor.is_empty()).then_some(governor),
-            allocator: allocator(&read("/proc/self/maps")).to_owned(),
+            allocator: allocator_in(&read("/proc/self/maps")).to_owned(),
             clock_read: clock_read(),
             is_guest: cpuinfo_field(&cpuinfo, "flags")
                 .is_some_and(|flags| flags.split(' ').any(|flag| flag == "hypervisor"))
@@ -66,8 +66,10 @@ fn cpuinfo_field<'a>(cpuinfo: &'a str, field: &str) -> Option<&'a str> {
         .map(|(_, v)| v)
 }
 
-/// The allocator among the libraries in the text of /proc/self/maps.
-fn allocator(maps: &str) -> &'static str {
+/// The memory allocator of a process, by the libraries in the text of its /proc/PID/maps: `glibc`, `musl`, `tcmalloc`,
+/// `jemalloc` or `mimalloc`.
+#[must_use]
+pub fn allocator_in(maps: &str) -> &'static str {
     let libraries =
         || maps.lines().filter_map(|line| line.rsplit('/').next()).filter(|name| name.contains(".so"));
     let preloaded = PRELOADED.into_iter().find(|name| libraries().any(|library| library.contains(name)));
@@ -107,10 +109,10 @@ mod tests {
     #[test]
     fn a_preloaded_allocator_is_found_by_its_library() {
         let libc = "7f00-7f01 r-xp 00000000 08:01 1 /usr/lib/x86_64-linux-gnu/libc.so.6\n";
-        assert_eq!(allocator(libc), "glibc");
+        assert_eq!(allocator_in(libc), "glibc");
         let preloaded = format!("{libc}7f02-7f03 r-xp 0 08:01 2 /usr/lib/libtcmalloc_minimal.so.4\n");
-        assert_eq!(allocator(&preloaded), "tcmalloc");
-        assert_eq!(allocator("1-2 r-xp 0 08:01 2 /opt/jemalloc/libother.so\n"), "glibc");
+        assert_eq!(allocator_in(&preloaded), "tcmalloc");
+        assert_eq!(allocator_in("1-2 r-xp 0 08:01 2 /opt/jemalloc/libother.so\n"), "glibc");
     }
 
     #[test]

@@ -10,7 +10,7 @@ mod tally;
 
 pub use checks::{Checks, Found, Mismatch};
 pub use cpu::{CpuMeter, CpuTime, CpuUsage};
-pub use host::Host;
+pub use host::{Host, allocator_in};
 pub use latencies::{DecodeError, Latencies};
 pub use memory::PeakMemory;
 pub use series::{Interval, Second, Series, SeriesPen};
