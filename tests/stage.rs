@@ -35,6 +35,7 @@ pub(crate) fn driver<L: Lane, C: Clock>(lane: L, clock: C, job: &Job) -> Driver<
 pub(crate) fn window(start: Instant, length: Duration) -> Window {
     Window {
         start,
+        counted_from: start,
         stop: start + length,
         measured: true,
         stall: Duration::from_secs(120),

@@ -23,6 +23,7 @@ mod options;
 mod pool;
 mod snapshots;
 mod socket_directory;
+mod status;
 mod usage;
 mod version;
 
@@ -42,5 +43,6 @@ pub use monitor::{Osds, Version};
 pub use options::{nearest, nearest_option};
 pub use pool::Pool;
 pub use snapshots::Snapshot;
+pub use status::{Osd, OsdMap, PoolState, Status};
 pub use usage::{ClusterUsage, PoolUsage};
 pub use version::librbd_version;

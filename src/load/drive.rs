@@ -58,6 +58,8 @@ pub struct Driver<L, C> {
 #[derive(Clone, Copy, Debug)]
 struct Bounds {
     start_ns: u64,
+    /// From here on completions count.
+    counted_ns: u64,
     stop_ns: u64,
     stall_ns: u64,
     on_error: OnError,
@@ -79,7 +81,13 @@ impl<L: Lane, C: Clock> Driver<L, C> {
             in_flight: 0,
             fresh: false,
             progress_ns: 0,
-            bounds: Bounds { start_ns: 0, stop_ns: 0, stall_ns: u64::MAX, on_error: OnError::Stop },
+            bounds: Bounds {
+                start_ns: 0,
+                counted_ns: 0,
+                stop_ns: 0,
+                stall_ns: u64::MAX,
+                on_error: OnError::Stop,
+            },
             tally: Tally::new(&ops, supply.is_open_loop()),
             pen: SeriesPen::new(Arc::clone(common.live.series()), thread, &ops),
             supply,
@@ -130,8 +138,8 @@ impl<L: Lane, C: Clock> Driver<L, C> {
     fn begin(&mut self, window: &Window) -> Result<(), DriveError> {
         let ns = |instant: Instant| nanoseconds(instant.saturating_duration_since(self.origin));
         let (start_ns, stop_ns) = (ns(window.start), ns(window.stop));
-        let stall_ns = nanoseconds(window.stall);
-        self.bounds = Bounds { start_ns, stop_ns, stall_ns, on_error: window.on_error };
+        let (counted_ns, stall_ns) = (ns(window.counted_from).max(start_ns), nanoseconds(window.stall));
+        self.bounds = Bounds { start_ns, counted_ns, stop_ns, stall_ns, on_error: window.on_error };
         self.supply.begin(start_ns, window.measured);
         self.pen.begin();
         let mut now_ns = self.now_ns();
@@ -148,8 +156,10 @@ impl<L: Lane, C: Clock> Driver<L, C> {
         self.bounds.stop_ns = stop_ns;
         self.tally.complete = measured && self.supply.is_exhausted();
         self.tally.unsent = self.supply.end(stop_ns);
-        let elapsed_ns = stop_ns.saturating_sub(self.bounds.start_ns);
+        let Bounds { start_ns, counted_ns, .. } = self.bounds;
+        let elapsed_ns = stop_ns.saturating_sub(counted_ns);
         self.tally.elapsed = Duration::from_nanos(elapsed_ns);
+        self.tally.edge = Duration::from_nanos(counted_ns.min(stop_ns).saturating_sub(start_ns));
         self.pen.finish(elapsed_ns);
         let mut now_ns = now_ns;
         while self.in_flight > 0 {
@@ -241,9 +251,10 @@ impl<L: Lane, C: Clock> Driver<L, C> {
         };
         self.supply.settle(&io, error.is_none(), &mut self.tally.checks);
         match error {
+            None if now_ns < self.bounds.counted_ns => self.tally.record_in_edge(io.op, io.len),
             None if now_ns < self.bounds.stop_ns => {
                 self.tally.record(io.op, io.len, response_ns, service_ns);
-                self.pen.record(io.op, io.len, response_ns, now_ns - self.bounds.start_ns);
+                self.pen.record(io.op, io.len, response_ns, now_ns - self.bounds.counted_ns);
                 self.common.live.add(self.thread, io.len);
             }
             None => self.tally.record_unfinished(self.bounds.stop_ns.saturating_sub(sent_ns)),

@@ -9,6 +9,9 @@ use crate::plan::OnError;
 pub struct Window {
     /// The first I/O is sent, or due, now.
     pub start: Instant,
+    /// I/Os that complete before this do not count: `start`, or later to leave out the edge of a slice, in which queues
+    /// fill again.
+    pub counted_from: Instant,
     /// I/Os that complete before this count.
     pub stop: Instant,
     /// Whether `io_size` and `number_ios` count, and `end_fsync` is done; not so in a ramp.

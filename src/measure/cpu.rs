@@ -62,6 +62,14 @@ impl Sub for CpuTime {
     }
 }
 
+impl AddAssign for CpuUsage {
+    fn add_assign(&mut self, other: Self) {
+        self.elapsed += other.elapsed;
+        self.process += other.process;
+        self.host_busy = self.host_busy.zip(other.host_busy).map(|(own, other)| own + other);
+    }
+}
+
 impl AddAssign for CpuTime {
     fn add_assign(&mut self, other: Self) {
         self.user += other.user;
@@ -85,6 +93,17 @@ pub struct CpuUsage {
 }
 
 impl CpuUsage {
+    /// How much of the processors that were there was used, 0 to 1: of the host's, or of those that this process may use
+    /// where it has fewer.
+    #[must_use]
+    pub fn share(&self) -> f64 {
+        let own = std::thread::available_parallelism().map_or(1, usize::from);
+        let all = sysconf(SysconfVar::_NPROCESSORS_ONLN).ok().flatten().unwrap_or(1);
+        let of = |busy: Duration, cpus: f64| busy.as_secs_f64() / (self.elapsed.as_secs_f64() * cpus);
+        let host = self.host_busy.map_or(0.0, |busy| of(busy, all as f64));
+        host.max(of(self.process.total(), own as f64)).min(1.0)
+    }
+
     /// Process CPU per I/O; `None` without I/O.
     #[must_use]
     pub fn process_per_io(&self, ios: u64) -> Option<Duration> {

@@ -1,4 +1,5 @@
-//! What a trial measures: latencies, a series over time, CPU, memory, and the host it ran on.
+//! What a trial measures: latencies, a series over time, CPU, memory, the host it ran on, and whether the
+//! cluster was left in peace.
 
 mod checks;
 mod cpu;
@@ -6,7 +7,9 @@ mod host;
 mod latencies;
 mod memory;
 mod series;
+mod steady;
 mod tally;
+mod watch;
 
 pub use checks::{Checks, Found, Mismatch};
 pub use cpu::{CpuMeter, CpuTime, CpuUsage};
@@ -14,4 +17,6 @@ pub use host::{Host, allocator_in};
 pub use latencies::{DecodeError, Latencies};
 pub use memory::PeakMemory;
 pub use series::{Interval, Second, Series, SeriesPen};
+pub use steady::Unsteady;
 pub use tally::{Failure, Figures, IoError, Tally};
+pub use watch::{Condition, Finding, Journal, Look, Trouble};

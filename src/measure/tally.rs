@@ -117,8 +117,12 @@ impl Figures {
 pub struct Tally {
     open_loop: bool,
     ops: [Option<Box<Figures>>; Op::COUNT],
-    /// From the window's start to its stop, or to the last completion where it ended early.
+    /// From where figures begin to the window's stop, or to the last completion where it ended early.
     pub elapsed: Duration,
+    /// From the window's start to where figures begin.
+    pub edge: Duration,
+    /// Bytes written within the edge: in no figure, but owed to the cluster as any others.
+    pub written_in_edge: Bytes,
     /// Open loop: how late an I/O was sent although it was due and a slot was free. This is our own fault, not the
     /// cluster's. `None` in a closed loop.
     pub lateness: Option<Latencies>,
@@ -195,6 +199,8 @@ impl Tally {
             (Some(_), None) => {}
         }
         self.elapsed = self.elapsed.max(other.elapsed);
+        self.edge = self.edge.max(other.edge);
+        self.written_in_edge = Bytes(self.written_in_edge.get() + other.written_in_edge.get());
         self.unfinished += other.unfinished;
         self.unfinished_oldest = self.unfinished_oldest.max(other.unfinished_oldest);
         self.unsent += other.unsent;
@@ -202,6 +208,21 @@ impl Tally {
         self.cpu += other.cpu;
         self.failure = self.failure.take().or(other.failure);
         self.complete &= other.complete;
+    }
+
+    /// Adds what the same job did in the window after.
+    pub fn append(&mut self, next: Self) {
+        let (elapsed, edge) = (self.elapsed + next.elapsed, self.edge + next.edge);
+        let complete = next.complete;
+        self.merge(next);
+        (self.elapsed, self.edge, self.complete) = (elapsed, edge, complete);
+    }
+
+    /// Adds an I/O that completed before figures begin.
+    pub(crate) fn record_in_edge(&mut self, op: Op, bytes: u32) {
+        if op == Op::Write {
+            self.written_in_edge = Bytes(self.written_in_edge.get() + u64::from(bytes));
+        }
     }
 
     /// Adds an I/O that completed within the window.

@@ -11,6 +11,8 @@ pub enum Phase {
     Create,
     /// Images are filled.
     Fill,
+    /// The cluster is to become clean.
+    Wait,
     /// Clients connect and open.
     Open,
     /// Load that is not measured.
@@ -30,6 +32,7 @@ impl Phase {
         match self {
             Self::Create => "creating",
             Self::Fill => "filling",
+            Self::Wait => "waiting for a clean cluster",
             Self::Open => "opening",
             Self::Ramp => "ramp",
             Self::Measure => "measuring",

@@ -153,6 +153,7 @@ fn trial(arm: &str, workload: &str, repeat: u32) -> Trial {
         max_rss_bytes: 120 << 20,
         counters: BTreeMap::new(),
         series: Vec::new(),
+        slices: Vec::new(),
     }
 }
 

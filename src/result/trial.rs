@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Counters, Cpu, LatencyNs, Ops, SeriesPoint, Timestamp};
+use super::{Counters, Cpu, LatencyNs, Ops, SeriesPoint, Slice, Timestamp};
 
 /// One trial, with what was in effect and what was measured.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -70,6 +70,9 @@ pub struct Trial {
     /// The measured part second by second.
     #[serde(default)]
     pub series: Vec<SeriesPoint>,
+    /// The slices that it consists of, in `order: sliced`.
+    #[serde(default)]
+    pub slices: Vec<Slice>,
 }
 
 impl Trial {
