@@ -6,6 +6,7 @@
 pub mod ceph;
 pub mod cli;
 pub mod clock;
+pub mod compare;
 pub mod exit;
 pub mod lab;
 pub mod lane;

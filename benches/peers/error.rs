@@ -13,7 +13,9 @@ pub(crate) enum Error {
     #[error("{program} ended with {status}:\n{said}")]
     Failed { program: String, status: String, said: String },
     /// It did not come to an end.
-    #[error("{program} did not end within {limit:?} and was killed; see whether the cluster is well: `ceph -s`")]
+    #[error(
+        "{program} did not end within {limit:?} and was killed; see whether the cluster is well: `ceph -s`"
+    )]
     Stuck { program: String, limit: Duration },
     /// Its figures are not what was agreed on.
     #[error("{program} reported no figures that can be compared: {why}")]

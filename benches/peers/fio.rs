@@ -55,11 +55,12 @@ pub(crate) fn run(load: &Load, arguments: &[&str], scene: &Scene) -> Result<Samp
         .args(arguments);
     let ended = program::run(scene.lead(&mut command), load.runtime.0)?;
     // Warnings go to standard output as well, before and after.
-    let json = ended.stdout.find('{').and_then(|start| {
-        ended.stdout.rfind('}').and_then(|end| ended.stdout.get(start..=end))
-    });
-    let output: Output =
-        serde_json::from_str(json.unwrap_or_default()).map_err(|error| wrong(format!("{error}: {}", ended.stdout)))?;
+    let json = ended
+        .stdout
+        .find('{')
+        .and_then(|start| ended.stdout.rfind('}').and_then(|end| ended.stdout.get(start..=end)));
+    let output: Output = serde_json::from_str(json.unwrap_or_default())
+        .map_err(|error| wrong(format!("{error}: {}", ended.stdout)))?;
     let [job] = output.jobs.as_slice() else { return Err(wrong(format!("{} jobs", output.jobs.len()))) };
     if job.error != 0 {
         return Err(wrong(format!("error {}", job.error)));

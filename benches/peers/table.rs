@@ -30,7 +30,14 @@ impl Table {
         }
     }
 
-    fn add_figure(&mut self, place: &[String; 2], figure: &str, kind: Kind, goal: Option<Goal>, pairs: &[[f64; 2]]) {
+    fn add_figure(
+        &mut self,
+        place: &[String; 2],
+        figure: &str,
+        kind: Kind,
+        goal: Option<Goal>,
+        pairs: &[[f64; 2]],
+    ) {
         let ratios = Ratios::new(pairs.iter().map(|[ours, peer]| ours / peer));
         let middle = |side: usize| kind.one(median(&sorted(pairs.iter().map(|pair| pair[side]))));
         let goal = goal.map(|goal| (goal, ratios.judge(goal)));

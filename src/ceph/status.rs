@@ -96,7 +96,12 @@ impl Cluster {
             monitors: reply.quorum_names,
             manager: reply.mgrmap.available,
             pgs: reply.pgmap.pgs_by_state.into_iter().map(|pgs| (pgs.state_name, pgs.count)).collect(),
-            health: reply.health.checks.into_iter().map(|(code, check)| (code, check.summary.message)).collect(),
+            health: reply
+                .health
+                .checks
+                .into_iter()
+                .map(|(code, check)| (code, check.summary.message))
+                .collect(),
         })
     }
 

@@ -36,7 +36,8 @@ impl Unsteady {
             return None;
         }
         let edge = |window: usize| window * seconds.len() / WINDOWS;
-        let windows: [&[f64]; WINDOWS] = std::array::from_fn(|window| &seconds[edge(window)..edge(window + 1)]);
+        let windows: [&[f64]; WINDOWS] =
+            std::array::from_fn(|window| &seconds[edge(window)..edge(window + 1)]);
         let means = windows.map(|window| window.iter().sum::<f64>() / window.len() as f64);
         let error = error_of_a_window(&windows, &means) / mean;
         let (drift, drift_error) = (drift(&means) / mean, error * 1.6_f64.sqrt());
@@ -56,7 +57,8 @@ impl Unsteady {
 /// What the least-squares line through the means gains from the first to the last. Its variance is 1.6 times that of a
 /// mean.
 fn drift(means: &[f64; WINDOWS]) -> f64 {
-    let slope: f64 = means.iter().zip([-2.0, -1.0, 0.0, 1.0, 2.0]).map(|(mean, at)| mean * at).sum::<f64>() / 10.0;
+    let slope: f64 =
+        means.iter().zip([-2.0, -1.0, 0.0, 1.0, 2.0]).map(|(mean, at)| mean * at).sum::<f64>() / 10.0;
     slope * (WINDOWS - 1) as f64
 }
 

@@ -34,7 +34,6 @@ pub(super) fn profile(check: &Check<'_>, profile: &Profile) -> Result<(), Fault>
         (profile.run.order == Order::Sliced, run.key("order"), "the sliced order", "use interleaved"),
         (profile.run.cache.is_some(), run.key("cache"), "control of the cache's state", "leave it out"),
         (profile.run.drop_caches, run.key("drop_caches"), "dropping the page cache", "leave it out"),
-        (profile.compare.is_some(), Path::parse("compare"), "the comparison of arms", "leave it out"),
     ];
     let mut asked = lacking.iter().filter(|(asked, ..)| *asked);
     asked.try_for_each(|(_, path, what, remedy)| refuse(check, path, what, remedy))

@@ -31,7 +31,7 @@ impl Default for Compare {
 }
 
 /// A figure that arms are compared by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Metric {
     /// I/Os per second.
@@ -49,4 +49,30 @@ pub enum Metric {
     P99_9,
     /// CPU per I/O.
     UsPerIo,
+}
+
+impl Metric {
+    /// Every metric, in the order of reports.
+    pub const ALL: [Self; 7] =
+        [Self::Iops, Self::BytesPerS, Self::Mean, Self::P50, Self::P99, Self::P99_9, Self::UsPerIo];
+
+    /// Its name in profiles and result files.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Iops => "iops",
+            Self::BytesPerS => "bytes_per_s",
+            Self::Mean => "mean",
+            Self::P50 => "p50",
+            Self::P99 => "p99",
+            Self::P99_9 => "p99_9",
+            Self::UsPerIo => "us_per_io",
+        }
+    }
+
+    /// Whether more of it is better: rates yes, times and costs no.
+    #[must_use]
+    pub const fn higher_is_better(self) -> bool {
+        matches!(self, Self::Iops | Self::BytesPerS)
+    }
 }

@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub use crate::profile::Metric;
+
 /// One arm against the baseline, by one metric of one job and operation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Comparison {
@@ -34,53 +36,6 @@ pub struct Comparison {
     pub p_value: f64,
     /// What follows.
     pub verdict: Verdict,
-}
-
-/// A figure that arms are compared by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Metric {
-    /// I/Os per second.
-    Iops,
-    /// Bytes per second; the effective rate for cached writes.
-    BytesPerS,
-    /// Mean response time.
-    Mean,
-    /// Median response time.
-    P50,
-    /// 99th percentile of the response time.
-    P99,
-    /// 99.9th percentile of the response time.
-    #[serde(rename = "p99_9")]
-    P999,
-    /// CPU time per I/O.
-    UsPerIo,
-}
-
-impl Metric {
-    /// Every metric, in the order of reports.
-    pub const ALL: [Self; 7] =
-        [Self::Iops, Self::BytesPerS, Self::Mean, Self::P50, Self::P99, Self::P999, Self::UsPerIo];
-
-    /// Its name in profiles and result files.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Iops => "iops",
-            Self::BytesPerS => "bytes_per_s",
-            Self::Mean => "mean",
-            Self::P50 => "p50",
-            Self::P99 => "p99",
-            Self::P999 => "p99_9",
-            Self::UsPerIo => "us_per_io",
-        }
-    }
-
-    /// Whether more of it is better: rates yes, times and costs no.
-    #[must_use]
-    pub const fn higher_is_better(self) -> bool {
-        matches!(self, Self::Iops | Self::BytesPerS)
-    }
 }
 
 /// What is proven about the candidate.

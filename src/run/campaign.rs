@@ -12,6 +12,7 @@ use super::stage::Stage;
 use super::trial::{self, Setting};
 use super::{Error, fill, preflight, record};
 use crate::ceph::Cluster;
+use crate::compare;
 use crate::exit::Exit;
 use crate::load::Ledger;
 use crate::measure::CpuUsage;
@@ -224,7 +225,8 @@ impl<'a> Campaign<'a> {
             .message(format!("{pool}/{name} is left behind: {reason}; `cephmark clean` removes it later"));
     }
 
-    fn save(&self) -> Result<(), Error> {
+    fn save(&mut self) -> Result<(), Error> {
+        self.result.comparisons = compare::within_run(&self.result);
         Ok(self.result.save(self.directory.path())?)
     }
 

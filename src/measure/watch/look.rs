@@ -117,7 +117,9 @@ impl Look {
         let mut events = Vec::new();
         for osd in &before.map.osds {
             let now = self.map.osds.iter().find(|now| now.id == osd.id);
-            events.extend(osd_events(osd, now).into_iter().map(|(kind, what)| (kind, format!("osd.{} {what}", osd.id))));
+            events.extend(
+                osd_events(osd, now).into_iter().map(|(kind, what)| (kind, format!("osd.{} {what}", osd.id))),
+            );
         }
         let known = |osd: &&Osd| before.map.osds.iter().any(|known| known.id == osd.id);
         let new = self.map.osds.iter().filter(|osd| osd.is_up() && !known(osd));
@@ -148,7 +150,10 @@ impl Look {
     /// How many PGs of all pools are in a state with any of these words.
     fn in_states(&self, words: &[&str]) -> u64 {
         let states = self.status.pgs.iter();
-        states.filter(|(state, _)| state.split('+').any(|word| words.contains(&word))).map(|(_, count)| count).sum()
+        states
+            .filter(|(state, _)| state.split('+').any(|word| words.contains(&word)))
+            .map(|(_, count)| count)
+            .sum()
     }
 
     fn tested(&self) -> impl Iterator<Item = &crate::ceph::PoolState> {

@@ -1,0 +1,7 @@
+//! What results prove about their arms. Reads saved results alone; the arithmetic is in `stats`.
+
+mod figure;
+mod pairs;
+
+pub use figure::value;
+pub use pairs::within_run;
