@@ -3,7 +3,7 @@
 use crate::result::{Metric, Trial};
 
 /// The operation under which figures of a whole trial are compared.
-pub const WHOLE_TRIAL: &str = "all";
+pub(super) const WHOLE_TRIAL: &str = "all";
 
 /// The figure of one operation of one job; CPU per I/O is a figure of the whole trial, under the job "" and the operation
 /// `all`. `None` where the trial has no such figure, or too few I/Os for it.

@@ -6,7 +6,10 @@ use crate::profile::{Fault, Loaded, Path, Profile, Repeats, Run};
 use crate::units::Time;
 
 use super::check::{self, Check};
-use super::{ClusterSpec, Plan, RunSpec, arm, memory, needs, order, pairs, scope, sweep, verify, workload};
+use super::{
+    ClusterSpec, Order, Plan, RunSpec, arm, memory, needs, order, pairs, scope, sliced, sweep, verify,
+    workload,
+};
 
 /// More than anybody has the time for.
 const MAX_TRIALS: u64 = 100_000;
@@ -24,14 +27,17 @@ pub(super) fn plan(loaded: &Loaded) -> Result<Plan, Fault> {
     let workloads = workload::workloads(loaded, run.seed, &mut warnings)?;
     let verify_unit = verify::unit(&arms, &workloads, &mut warnings)?;
     pairs::check(&arms, &workloads, &mut warnings)?;
+    let mut check = Check { document, swept: &[], warnings: &mut warnings };
+    sliced::check(&mut check, &run, &arms, &workloads)?;
     let trials = arms.len() as u64 * workloads.len() as u64 * u64::from(run.repeats);
     if trials > MAX_TRIALS {
         let message = format!("makes {trials} trials, more than {MAX_TRIALS}");
         return Err(document.fault(&Path::parse("run.repeats"), message));
     }
     let trials = order::trials(&run, arms.len(), workloads.len());
-    let needs = needs::needs(&arms, &workloads, &trials, verify_unit);
-    memory::check(&workloads, &needs)?;
+    let at_once = if run.order == Order::Sliced { arms.len() } else { 1 };
+    let needs = needs::needs(&arms, &workloads, &trials, at_once, verify_unit);
+    memory::check(&workloads, at_once, &needs)?;
     Ok(Plan {
         name: profile.name.clone(),
         labels: profile.labels.clone(),
@@ -73,11 +79,11 @@ fn run(check: &mut Check<'_>, run: &Run) -> Result<RunSpec, Fault> {
     check.ensure(repeats > 0, &at.key("repeats"), "must be at least 1")?;
     check.ensure(run.runtime > Time::default(), &at.key("runtime"), "must be above 0")?;
     check.ensure(run.stall > Time::default(), &at.key("stall"), "must be above 0")?;
-    check.no_effect(&at.key("slice"), "unless `order` is sliced")?;
     check.no_effect(&at.key("budget"), "unless `repeats` is auto")?;
     Ok(RunSpec {
         repeats,
         order: run.order,
+        slice: run.slice.0,
         seed: run.seed.unwrap_or_else(fresh_seed),
         on_error: run.on_error,
         stall: run.stall.0,

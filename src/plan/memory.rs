@@ -5,11 +5,11 @@ use crate::units::Bytes;
 
 use super::{Needs, WorkloadPlan};
 
-/// Refuses plans that this host has no memory for.
-pub(super) fn check(workloads: &[WorkloadPlan], needs: &Needs) -> Result<(), Fault> {
+/// Refuses plans that this host has no memory for, where so many trials run at once.
+pub(super) fn check(workloads: &[WorkloadPlan], at_once: usize, needs: &Needs) -> Result<(), Fault> {
     let Some(host) = host_memory() else { return Ok(()) };
     for workload in workloads {
-        let buffers = workload.buffers();
+        let buffers = workload.buffers(at_once);
         if buffers.get().saturating_add(needs.verify.get()) > host.get() {
             let message = format!(
                 "needs {buffers} for buffers (iodepth x numjobs x bs) and {} to verify, and this host has {host}",

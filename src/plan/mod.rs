@@ -16,6 +16,7 @@ mod pairs;
 mod render;
 mod resolve;
 mod scope;
+mod sliced;
 mod subject;
 mod sweep;
 mod verify;
@@ -31,6 +32,7 @@ pub use crate::profile::{BlockShare, Distribution, Fault, OnError, Order, Rw, Sh
 pub use arm::{Arm, ClientOption, ExistingImage, ManagedImages, Subject};
 pub use job::{Job, Pace};
 pub use needs::{Needs, Written};
+pub use sliced::Slicing;
 pub use workload::WorkloadPlan;
 
 use crate::profile::Loaded;
@@ -92,6 +94,8 @@ pub struct RunSpec {
     pub repeats: u32,
     /// Order of the trials.
     pub order: Order,
+    /// How long an arm runs before the next one takes over, in [`Order::Sliced`].
+    pub slice: Duration,
     /// Seed of the order and of every job without one of its own.
     pub seed: u64,
     /// What an I/O error does.

@@ -39,11 +39,12 @@ pub struct Written {
 /// Memory that verification takes for each block it tells apart.
 const VERIFY_BYTES_PER_BLOCK: u64 = 8;
 
-/// Sums up what the trials take.
+/// Sums up what the trials take, of which so many run at once.
 pub(super) fn needs(
     arms: &[Arm],
     workloads: &[WorkloadPlan],
     trials: &[TrialPlan],
+    at_once: usize,
     verify_unit: Option<Bytes>,
 ) -> Needs {
     let mut needs = Needs::default();
@@ -61,7 +62,7 @@ pub(super) fn needs(
     for trial in trials {
         let workload = &workloads[trial.workload];
         needs.duration += workload.runtime + workload.ramp_time;
-        needs.buffers = needs.buffers.max(workload.buffers());
+        needs.buffers = needs.buffers.max(workload.buffers(at_once));
         workload.jobs.iter().for_each(|plan| write(&mut needs.written, &plan.job));
     }
     needs

@@ -44,7 +44,15 @@ mod tests {
     use crate::plan::OnError;
 
     fn run(order: Order, repeats: u32, seed: u64) -> RunSpec {
-        RunSpec { repeats, order, seed, on_error: OnError::Stop, stall: Duration::from_secs(120), retries: 2 }
+        RunSpec {
+            repeats,
+            order,
+            slice: Duration::from_secs(3),
+            seed,
+            on_error: OnError::Stop,
+            stall: Duration::from_secs(120),
+            retries: 2,
+        }
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! What the profile format holds and this version does not do yet: refused, never ignored.
 
-use crate::profile::{CephfsClient, Fault, Order, Path, Profile, RbdClient, Target};
+use crate::profile::{CephfsClient, Fault, Path, Profile, RbdClient, Target};
 
 use super::check::Check;
 
@@ -31,7 +31,6 @@ pub(super) fn target(check: &Check<'_>, at: &Path, target: &Target) -> Result<()
 pub(super) fn profile(check: &Check<'_>, profile: &Profile) -> Result<(), Fault> {
     let run = Path::parse("run");
     let lacking = [
-        (profile.run.order == Order::Sliced, run.key("order"), "the sliced order", "use interleaved"),
         (profile.run.cache.is_some(), run.key("cache"), "control of the cache's state", "leave it out"),
         (profile.run.drop_caches, run.key("drop_caches"), "dropping the page cache", "leave it out"),
     ];

@@ -83,14 +83,15 @@ impl WorkloadPlan {
         self.jobs.iter().any(|plan| plan.job.verify)
     }
 
-    /// Memory of the buffers of all its I/Os in flight.
+    /// Memory of the buffers of all its I/Os in flight, on so many arms at once.
     #[must_use]
-    pub fn buffers(&self) -> Bytes {
+    pub fn buffers(&self, arms: usize) -> Bytes {
         let bytes = |job: &Job| {
             let slots = u64::from(job.iodepth) * u64::from(job.numjobs);
             slots.saturating_mul(job.largest_block().get())
         };
-        Bytes(self.jobs.iter().fold(0, |sum: u64, plan| sum.saturating_add(bytes(&plan.job))))
+        let of_an_arm = self.jobs.iter().fold(0, |sum: u64, plan| sum.saturating_add(bytes(&plan.job)));
+        Bytes(of_an_arm.saturating_mul(arms as u64))
     }
 
     /// How many load threads it has.

@@ -101,6 +101,7 @@ impl Trial {
             max_rss_bytes: 0,
             counters: Counters::default(),
             series: Vec::new(),
+            slices: Vec::new(),
         }
     }
 }

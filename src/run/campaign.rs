@@ -7,16 +7,17 @@ use nix::errno::Errno;
 use tokio_util::sync::CancellationToken;
 
 use super::events::Events;
+use super::held::Setting;
 use super::id::RunId;
 use super::stage::Stage;
-use super::trial::{self, Setting};
-use super::{Error, fill, preflight, record};
+use super::watch::Watch;
+use super::{Error, fill, preflight, record, sliced, trial};
 use crate::ceph::Cluster;
 use crate::compare;
 use crate::exit::Exit;
 use crate::load::Ledger;
 use crate::measure::CpuUsage;
-use crate::plan::{Arm, ManagedImages, Plan, Subject, TrialPlan};
+use crate::plan::{Arm, ManagedImages, Plan, Subject, TrialPlan, WorkloadPlan};
 use crate::report::{Event, Phase, TrialLine};
 use crate::result::{ResultDirectory, ResultFile, Status, Timestamp, Trial};
 use crate::target::{ImageSet, managed};
@@ -28,6 +29,7 @@ pub(super) struct Campaign<'a> {
     plan: &'a Plan,
     id: RunId,
     admin: Option<Cluster>,
+    watch: Watch,
     arms: Vec<Prepared>,
     idle: Option<CpuUsage>,
     result: ResultFile,
@@ -54,6 +56,7 @@ impl<'a> Campaign<'a> {
     pub(super) fn new(
         plan: &'a Plan,
         admin: Option<Cluster>,
+        watch: Watch,
         result: ResultFile,
         directory: &'a ResultDirectory,
         events: &'a Events,
@@ -61,7 +64,7 @@ impl<'a> Campaign<'a> {
     ) -> Self {
         let id = RunId::new();
         let arms = plan.arms.iter().enumerate().map(|(index, arm)| Prepared::new(arm, id, index)).collect();
-        Self { plan, id, admin, arms, idle: None, result, directory, events, cancel }
+        Self { plan, id, admin, watch, arms, idle: None, result, directory, events, cancel }
     }
 
     /// Runs everything, removes what was made whatever happened, and gives the result with the exit code.
@@ -81,69 +84,80 @@ impl<'a> Campaign<'a> {
         for arm in 0..self.arms.len() {
             self.create(arm).await?;
         }
-        for (index, trial) in self.plan.trials.iter().enumerate() {
-            self.repeat(index, trial).await?;
+        let mut index = 0;
+        for unit in self.plan.units() {
+            self.repeat(index, unit).await?;
+            index += unit.len();
         }
         Ok(())
     }
 
-    /// One repeat: attempts until one is not invalid, or there are no retries left.
-    async fn repeat(&mut self, index: usize, trial: &TrialPlan) -> Result<(), Error> {
+    /// One repeat of what runs together: attempts until none is invalid, or there are no retries left.
+    async fn repeat(&mut self, index: usize, unit: &[TrialPlan]) -> Result<(), Error> {
         for attempt in 0..=self.plan.run.retries {
-            let ran = self.attempt(index, trial, attempt).await;
-            let record = match &ran {
-                Ok(record) => record.clone(),
+            let ran = self.attempt(index, unit, attempt).await;
+            let records = match &ran {
+                Ok(records) => records.clone(),
                 Err(error) if error.exit() == Exit::Interrupted => return ran.map(drop),
-                Err(error) => self.broken(trial, attempt, error),
+                Err(error) => unit.iter().map(|trial| self.broken(trial, attempt, error)).collect(),
             };
-            let status = record.status;
-            self.events.send(Event::TrialDone(TrialLine::from(&record)));
-            self.result.trials.push(record);
+            let disturbed = records.iter().all(|record| record.status == Status::Invalid);
+            for record in records {
+                self.events.send(Event::TrialDone(TrialLine::from(&record)));
+                self.result.trials.push(record);
+            }
             self.save()?;
             ran?;
-            if status != Status::Invalid {
+            if !disturbed {
                 break;
             }
         }
         Ok(())
     }
 
-    async fn attempt(&mut self, index: usize, trial: &TrialPlan, attempt: u32) -> Result<Trial, Error> {
+    async fn attempt(&mut self, index: usize, unit: &[TrialPlan], attempt: u32) -> Result<Vec<Trial>, Error> {
         if self.cancel.is_cancelled() {
             return Err(Error::Interrupted);
         }
-        self.fill(trial.arm).await?;
-        let (arm, workload) = (&self.plan.arms[trial.arm], &self.plan.workloads[trial.workload]);
-        let prepared = &mut self.arms[trial.arm];
-        if workload.unfills() {
-            prepared.filled = false;
+        let (plan, workload) = (self.plan, &self.plan.workloads[unit[0].workload]);
+        let names: Vec<&str> = unit.iter().map(|trial| plan.arms[trial.arm].name.as_str()).collect();
+        for trial in unit {
+            self.fill(trial.arm).await?;
+            self.arms[trial.arm].get_ready(&plan.arms[trial.arm], workload);
+            self.refuse_if_open_elsewhere(&plan.arms[trial.arm], workload).await?;
         }
-        if let Some(images) = &mut prepared.images {
-            images.writable = workload.changes_data() || matches!(arm.subject, Subject::Managed(_));
-        }
-        if let (Subject::Existing(existing), Some(admin), true) =
-            (&arm.subject, &self.admin, workload.changes_data())
-        {
-            preflight::refuse_if_open_elsewhere(admin, existing, self.cancel).await?;
-        }
-        self.events.send(Event::Trial { index, arm: arm.name.clone(), workload: workload.title.clone() });
-        trial::run(
-            Setting {
-                cluster: &self.plan.cluster,
-                run: &self.plan.run,
-                arm,
+        self.events.send(Event::Trial { index, arm: names.join(", "), workload: workload.title.clone() });
+        self.wait_until_clean().await?;
+        let setting = |trial: &TrialPlan| {
+            let prepared = &self.arms[trial.arm];
+            Ok::<_, Error>(Setting {
+                cluster: &plan.cluster,
+                run: &plan.run,
+                arm: &plan.arms[trial.arm],
                 workload,
+                repeat: trial.repeat,
+                attempt,
                 jobs: workload.jobs(prepared.size, trial.repeat)?,
                 images: prepared.images.as_ref(),
                 ledger: prepared.ledger.clone(),
                 idle: self.idle.as_ref(),
                 events: self.events,
                 cancel: self.cancel,
-            },
-            trial.repeat,
-            attempt,
-        )
-        .await
+            })
+        };
+        if let [trial] = unit {
+            return Ok(vec![trial::run(setting(trial)?, &mut self.watch).await?]);
+        }
+        let settings: Result<Vec<_>, _> = unit.iter().map(setting).collect();
+        sliced::run(settings?, &mut self.watch).await
+    }
+
+    async fn wait_until_clean(&mut self) -> Result<(), Error> {
+        let clean = self.watch.wait_until_clean(self.events, self.cancel).await;
+        if let Err(error @ Error::NotClean { .. }) = &clean {
+            self.result.notes.push(record::problem("not_clean", error.to_string()));
+        }
+        clean
     }
 
     /// The record of a trial that could not be carried to its end.
@@ -158,6 +172,16 @@ impl<'a> Campaign<'a> {
             attempt,
             problems: vec![record::problem("broken", error.to_string())],
             ..Trial::failed()
+        }
+    }
+
+    /// An image of the user's is not overwritten while anybody else has it open.
+    async fn refuse_if_open_elsewhere(&self, arm: &Arm, workload: &WorkloadPlan) -> Result<(), Error> {
+        match (&arm.subject, &self.admin) {
+            (Subject::Existing(existing), Some(admin)) if workload.changes_data() => {
+                preflight::refuse_if_open_elsewhere(admin, existing, self.cancel).await
+            }
+            _ => Ok(()),
         }
     }
 
@@ -252,6 +276,14 @@ impl Prepared {
         };
         let size = arm.image_size().unwrap_or_default();
         Self { images, size, ledger: None, filled: false, created: false }
+    }
+
+    /// Takes note of what a workload is about to do to its images.
+    fn get_ready(&mut self, arm: &Arm, workload: &WorkloadPlan) {
+        self.filled &= !workload.unfills();
+        if let Some(images) = &mut self.images {
+            images.writable = workload.changes_data() || matches!(arm.subject, Subject::Managed(_));
+        }
     }
 
     fn names(&self) -> &[String] {

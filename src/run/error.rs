@@ -1,5 +1,7 @@
 //! Why a run could not begin or could not go on.
 
+use std::time::Duration;
+
 use crate::exit::Exit;
 use crate::result::{DirectoryError, SaveError};
 use crate::{ceph, plan, target};
@@ -19,6 +21,16 @@ pub enum Error {
     /// It would be unsafe.
     #[error("{0}")]
     Refused(String),
+    /// The cluster is not as it should be for a trial to be believed, and did not become so.
+    #[error(
+        "the cluster was not clean for {} s: {obstacles}; see `ceph -s`, and run again once it is", waited.as_secs()
+    )]
+    NotClean {
+        /// How long it was waited for.
+        waited: Duration,
+        /// What is the matter with it.
+        obstacles: String,
+    },
     /// The results have no place to go.
     #[error(transparent)]
     Directory(#[from] DirectoryError),
@@ -48,6 +60,7 @@ impl Error {
             Self::Ceph(error) => error.exit(),
             Self::Target(error) => error.exit(),
             Self::Refused(_) | Self::Save(_) | Self::System(_) => Exit::Setup,
+            Self::NotClean { .. } => Exit::Trial,
             Self::Interrupted => Exit::Interrupted,
         }
     }

@@ -1,9 +1,10 @@
 //! Fills the images of an arm before it is measured.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::Error;
-use super::stage::Stage;
+use super::stage::{Stage, Stretch};
 use crate::load::Ledger;
 use crate::plan::{Arm, ClusterSpec, ManagedImages, Sharing};
 use crate::report::Phase;
@@ -30,7 +31,8 @@ pub(super) async fn fill(
     let jobs = fill::jobs(managed.images, managed.size, unit, stage.run.seed);
     let clients = Clients::open(cluster, &arm, images, jobs.len(), stage.cancel).await?;
     let mut session = Session::start(&arm, Some(clients), jobs, ledger)?;
-    let filled = stage.drive(&mut session, Phase::Fill, fill::LONG).await;
+    stage.events.phase(Phase::Fill, Duration::ZERO);
+    let filled = stage.drive(&mut session, Stretch::measured(fill::LONG)).await;
     let flushed = session.flush(stage.run.stall).await;
     session.end().await?;
     let filled = filled?;

@@ -6,12 +6,16 @@ mod cluster;
 mod error;
 mod events;
 mod fill;
+mod held;
 mod id;
 mod interrupt;
+mod judge;
 mod preflight;
 mod record;
+mod sliced;
 mod stage;
 mod trial;
+mod watch;
 
 use std::path::Path;
 
@@ -43,17 +47,18 @@ pub async fn run(
     let mut result = ResultFile::new(plan.profile.clone(), started);
     // Before Ceph's libraries are loaded, which may bring an allocator that nobody uses.
     result.host = record::host(Host::probe());
-    let mut admin = None;
+    let (mut admin, mut watch) = (None, watch::Watch::of_nothing());
     if needs_cluster(plan) {
         check_options(plan)?;
         let cluster = connect(&plan.cluster, cancel).await?;
         let notes = check_cluster(plan, &cluster, cancel).await?;
         result.notes.extend(notes.into_iter().map(|text| record::problem("existing_data", text)));
         result.cluster = Some(cluster::describe(plan, &cluster, cancel).await?);
+        watch = watch::Watch::open(plan, cancel).await?;
         admin = Some(cluster);
     }
     describe(plan, &mut result);
-    let campaign = campaign::Campaign::new(plan, admin, result, &directory, events, cancel);
+    let campaign = campaign::Campaign::new(plan, admin, watch, result, &directory, events, cancel);
     let (result, outcome) = campaign.run().await;
     Ok((result, outcome, directory))
 }

@@ -6,13 +6,14 @@ use std::time::Duration;
 use serde_json::{Map, Number, Value};
 
 use super::Error;
-use super::trial::{Outcome, Setting};
+use super::held::{About, Outcome, Setting};
+use super::judge;
 use crate::lane::Op;
-use crate::measure::{self, CpuUsage, Second, Tally};
+use crate::measure::{self, Finding, Second, Tally};
 use crate::plan::{Job, Subject};
 use crate::result::{
     Checks, Counters, Cpu, EffectiveOption, Figures, Host, LatencyNs, Mismatch, OptionSource, Problem,
-    SeriesPoint, Status, Timestamp, Trial, Verified,
+    SeriesPoint, Slice, SliceFigures, Timestamp, Trial, Verified,
 };
 use crate::target::{self, Effective, Origin};
 use crate::units::Bytes;
@@ -33,44 +34,50 @@ pub(super) fn overrides(setting: &Setting<'_>, effective: &[Effective]) -> Resul
     Ok(said.into_iter().map(|text| problem("option_overridden", text)).collect())
 }
 
-/// The record of a trial.
+/// The record of a trial, during which this was found of the cluster.
 #[must_use]
-pub(super) fn trial(
-    setting: &Setting<'_>,
-    repeat: u32,
-    attempt: u32,
-    started: Timestamp,
-    outcome: &Outcome,
-    mut problems: Vec<Problem>,
-) -> Trial {
-    let failures = failures(&setting.jobs, outcome);
-    let status = if failures.is_empty() { Status::Valid } else { Status::Failed };
-    problems.extend(failures);
-    problems.extend(remarks(&setting.jobs, &outcome.tallies));
-    let ios: u64 = outcome.tallies.iter().map(Tally::ios).sum();
+pub(super) fn trial(about: About<'_>, started: Timestamp, outcome: &Outcome, findings: &[Finding]) -> Trial {
+    let (status, problems) = judge::judge(&about, outcome, findings);
+    let conditions = conditions(&about);
+    let About { setting, effective, .. } = about;
     let settings = setting.arm.settings.iter().chain(&setting.workload.settings).cloned().collect();
     Trial {
         arm: setting.arm.name.clone(),
         target: setting.arm.target.clone(),
         workload: setting.workload.name.clone(),
         settings,
-        repeat,
-        attempt,
+        repeat: setting.repeat,
+        attempt: setting.attempt,
         status,
         problems,
         started: Some(started),
         measured_s: measured(&outcome.tallies).as_secs_f64(),
-        effective_options: outcome.effective.iter().map(effective_option).collect(),
-        conditions: conditions(setting, outcome),
-        jobs: by_job(setting, outcome, figures_of_all_ops),
-        checks: by_job(setting, outcome, checks),
-        durable_on_ack: Some(durable_on_ack(&outcome.effective)),
-        drain_s: drain(outcome).filter(|_| setting.workload.changes_data()).map(|drain| drain.as_secs_f64()),
+        effective_options: effective.iter().map(effective_option).collect(),
+        conditions,
+        jobs: by_job(&setting, outcome, figures_of_all_ops),
+        checks: by_job(&setting, outcome, checks),
+        durable_on_ack: Some(durable_on_ack(&effective)),
+        drain_s: drain(&setting, outcome),
         effective_bytes_per_s: effective_rate(outcome),
-        cpu: cpu(&outcome.cpu, setting.idle, ios),
+        cpu: cpu(&setting, outcome),
         max_rss_bytes: outcome.peak_memory.unwrap_or_default().get(),
         counters: counters_between(&outcome.counters),
         series: series(&setting.jobs, &outcome.series),
+        slices: outcome.slices.clone(),
+    }
+}
+
+/// The record of a slice, which began at `begin` on the clock of all slices.
+#[must_use]
+pub(super) fn slice(setting: &Setting<'_>, outcome: &Outcome, round: u32, begin: Duration) -> Slice {
+    Slice {
+        round,
+        begin_s: begin.as_secs_f64(),
+        measured_s: measured(&outcome.tallies).as_secs_f64(),
+        jobs: by_job(setting, outcome, slice_figures),
+        drain_s: drain(setting, outcome),
+        effective_bytes_per_s: effective_rate(outcome),
+        cpu: cpu(setting, outcome),
     }
 }
 
@@ -89,6 +96,14 @@ fn figures_of_all_ops(_: &Job, tally: &Tally) -> BTreeMap<String, Figures> {
         let (response, service) = (found.response.histogram(), found.service().histogram());
         let figures = Figures::of(response, service, Bytes(found.bytes), tally.elapsed);
         (op.name().to_owned(), Figures { errors: found.errors.clone(), ..figures })
+    })
+    .collect()
+}
+
+fn slice_figures(job: &Job, tally: &Tally) -> BTreeMap<String, SliceFigures> {
+    let all = figures_of_all_ops(job, tally).into_iter();
+    all.map(|(op, Figures { ios, bytes, iops, bytes_per_s, latency_ns, .. })| {
+        (op, SliceFigures { ios, bytes, iops, bytes_per_s, latency_ns })
     })
     .collect()
 }
@@ -130,58 +145,6 @@ pub(super) fn host(found: measure::Host) -> Host {
     }
 }
 
-/// What makes a trial a failed one.
-fn failures(jobs: &[Job], outcome: &Outcome) -> Vec<Problem> {
-    let mut problems = Vec::new();
-    for (job, tally) in jobs.iter().zip(&outcome.tallies) {
-        let prefix = if job.name.is_empty() { String::new() } else { format!("job {}: ", job.name) };
-        if let Some(failure) = &tally.failure {
-            let text = format!("{prefix}{} I/Os failed; the first: {failure}", tally.errors());
-            problems.push(problem("io_error", text));
-        }
-        if let Some(first) = tally.checks.first.first() {
-            let text = format!(
-                "{prefix}{} units did not hold what was written; the first: {first}",
-                tally.checks.mismatched
-            );
-            problems.push(problem("verify_mismatch", text));
-        }
-    }
-    if let Err(error) = &outcome.drain {
-        problems.push(problem("flush_failed", format!("the flush at the end failed: {error}")));
-    }
-    problems
-}
-
-/// What a reader of a valid trial should know.
-fn remarks(jobs: &[Job], tallies: &[Tally]) -> Vec<Problem> {
-    let mut problems = Vec::new();
-    for (job, tally) in jobs.iter().zip(tallies) {
-        let prefix = if job.name.is_empty() { String::new() } else { format!("job {}: ", job.name) };
-        if tally.unsent > 0 {
-            let text = format!(
-                "{prefix}{} I/Os were due and not sent when the time was over: the target does not keep up with the rate",
-                tally.unsent
-            );
-            problems.push(problem("unsent", text));
-        }
-        let busy = tally.cpu.total().as_secs_f64() / (tally.elapsed.as_secs_f64() * f64::from(job.numjobs));
-        if busy > 0.95 {
-            let text = format!(
-                "{prefix}the load thread was busy all the time: cephmark itself may be the limit; raise numjobs"
-            );
-            problems.push(problem("load_thread_busy", text));
-        }
-        if tally.ios() == 0 {
-            problems.push(problem(
-                "no_io",
-                format!("{prefix}no I/O completed within the measured time; raise runtime"),
-            ));
-        }
-    }
-    problems
-}
-
 fn effective_option(option: &Effective) -> (String, EffectiveOption) {
     let source = match option.origin {
         Origin::Default => OptionSource::Default,
@@ -203,7 +166,8 @@ fn durable_on_ack(effective: &[Effective]) -> bool {
         || option(effective, "rbd_cache_max_dirty") == Some("0")
 }
 
-fn conditions(setting: &Setting<'_>, outcome: &Outcome) -> BTreeMap<String, String> {
+fn conditions(about: &About<'_>) -> BTreeMap<String, String> {
+    let About { setting, effective, look, .. } = about;
     let mut conditions = BTreeMap::new();
     let mut say = |key: &str, value: String| conditions.insert(key.to_owned(), value);
     say("images", setting.arm.images().to_string());
@@ -219,7 +183,7 @@ fn conditions(setting: &Setting<'_>, outcome: &Outcome) -> BTreeMap<String, Stri
             say("client", "librbd".to_owned());
         }
     }
-    if let Some(look) = &outcome.look {
+    if let Some(look) = look {
         say("image_size", look.size.to_string());
         say("object_size", look.object_size.to_string());
         say("features", look.features.to_string());
@@ -228,32 +192,37 @@ fn conditions(setting: &Setting<'_>, outcome: &Outcome) -> BTreeMap<String, Stri
     for (key, name) in
         [("messenger_mode", "ms_client_mode"), ("read_from_replica", "rbd_read_from_replica_policy")]
     {
-        if let Some(value) = option(&outcome.effective, name) {
+        if let Some(value) = option(effective, name) {
             say(key, value.to_owned());
         }
     }
     conditions
 }
 
-fn drain(outcome: &Outcome) -> Option<Duration> {
-    outcome.drain.as_ref().ok().copied()
+fn drain(setting: &Setting<'_>, outcome: &Outcome) -> Option<f64> {
+    setting.workload.changes_data().then_some(outcome.drain.as_secs_f64())
 }
 
-/// Bytes written and made durable, over measured time plus drain.
+/// Bytes written and made durable, over all time of load plus drain. The edges of slices count here: what is written in
+/// them is drained too.
 fn effective_rate(outcome: &Outcome) -> Option<f64> {
-    let written: u64 = outcome.tallies.iter().filter_map(|tally| Some(tally.figures(Op::Write)?.bytes)).sum();
-    let seconds = (measured(&outcome.tallies) + drain(outcome)?).as_secs_f64();
+    let bytes =
+        |tally: &Tally| tally.figures(Op::Write).map_or(0, |found| found.bytes) + tally.written_in_edge.get();
+    let written: u64 = outcome.tallies.iter().map(bytes).sum();
+    let edge = outcome.tallies.iter().map(|tally| tally.edge).max().unwrap_or_default();
+    let seconds = (edge + measured(&outcome.tallies) + outcome.drain).as_secs_f64();
     (written > 0 && seconds > 0.0).then(|| written as f64 / seconds)
 }
 
-fn cpu(usage: &CpuUsage, idle: Option<&CpuUsage>, ios: u64) -> Cpu {
+fn cpu(setting: &Setting<'_>, outcome: &Outcome) -> Cpu {
+    let (usage, ios) = (&outcome.cpu, outcome.tallies.iter().map(Tally::ios).sum());
     let microseconds = |time: Duration| time.as_secs_f64() * 1e6;
     Cpu {
         process_user_s: usage.process.user.as_secs_f64(),
         process_system_s: usage.process.system.as_secs_f64(),
         host_busy_s: usage.host_busy.map(|busy| busy.as_secs_f64()),
         us_per_io: usage.process_per_io(ios).map(microseconds),
-        host_us_per_io: idle.and_then(|idle| usage.host_per_io(ios, idle)).map(microseconds),
+        host_us_per_io: setting.idle.and_then(|idle| usage.host_per_io(ios, idle)).map(microseconds),
     }
 }
 

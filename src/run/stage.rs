@@ -11,7 +11,6 @@ use super::events::Events;
 use crate::load::Window;
 use crate::measure::{CpuMeter, CpuUsage, PeakMemory, Second, Tally};
 use crate::plan::RunSpec;
-use crate::report::Phase;
 use crate::target::Session;
 use crate::units::Bytes;
 
@@ -29,6 +28,29 @@ pub(super) struct Stage<'a> {
     pub(super) cancel: &'a CancellationToken,
 }
 
+/// A window to come.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Stretch {
+    /// How long the load lasts.
+    pub(super) length: Duration,
+    /// How much of it does not count, at its begin.
+    pub(super) edge: Duration,
+    /// Whether the bounds of jobs count, such as `io_size`.
+    pub(super) measured: bool,
+}
+
+impl Stretch {
+    /// A window that counts from its begin.
+    pub(super) const fn measured(length: Duration) -> Self {
+        Self { length, edge: Duration::ZERO, measured: true }
+    }
+
+    /// A ramp.
+    pub(super) const fn ramp(length: Duration) -> Self {
+        Self { length, edge: Duration::ZERO, measured: false }
+    }
+}
+
 /// What a window gave.
 #[derive(Debug)]
 pub(super) struct Driven {
@@ -36,46 +58,37 @@ pub(super) struct Driven {
     pub(super) tallies: Vec<Tally>,
     /// The seconds of each job.
     pub(super) series: Vec<Vec<Second>>,
-    /// CPU time up to the window's stop, or to its early end.
+    /// CPU time from where figures begin to the window's stop, or to its early end.
     pub(super) cpu: CpuUsage,
     /// Peak resident memory within the window, if it can be told.
     pub(super) peak_memory: Option<Bytes>,
 }
 
-impl Driven {
-    /// Whether an I/O failed, or a block did not hold what was written.
-    pub(super) fn failed(&self) -> bool {
-        self.tallies.iter().any(|tally| tally.failure.is_some() || tally.checks.mismatched > 0)
-    }
-}
-
 impl Stage<'_> {
     /// Drives all threads of a session through one window.
-    pub(super) async fn drive(
-        &self,
-        session: &mut Session,
-        phase: Phase,
-        length: Duration,
-    ) -> Result<Driven, Error> {
+    pub(super) async fn drive(&self, session: &mut Session, stretch: Stretch) -> Result<Driven, Error> {
         let start = Instant::now() + HEAD_START;
         let window = Window {
             start,
-            stop: start + length,
-            measured: phase != Phase::Ramp,
+            counted_from: start + stretch.edge,
+            stop: start + stretch.length,
+            measured: stretch.measured,
             stall: self.run.stall,
             on_error: self.run.on_error,
         };
-        self.events.phase(phase, length);
         let (halt, lives) = (session.halt(), session.lives().to_vec());
         let running = session.run(window);
         tokio::pin!(running);
         let mut ticks = interval(Duration::from_secs(1));
         ticks.tick().await;
-        let (mut halted, mut cpu) = (false, None);
-        let (meter, mut memory) = (CpuMeter::start(), PeakMemory::start());
+        let (mut halted, mut counting, mut cpu) = (false, false, None);
+        let (mut meter, mut memory) = (CpuMeter::start(), PeakMemory::start());
         let tallies = loop {
             tokio::select! {
                 tallies = &mut running => break tallies?,
+                () = sleep_until(window.counted_from.into()), if !counting => {
+                    (counting, meter) = (true, CpuMeter::start());
+                }
                 () = sleep_until(window.stop.into()), if cpu.is_none() => cpu = Some(meter.read()),
                 _ = ticks.tick() => {
                     memory.sample();

@@ -1,0 +1,171 @@
+//! An arm held open under load: its clients opened afresh, what was read back of them, its load threads.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+
+use super::events::Events;
+use super::stage::{Stage, Stretch};
+use super::{Error, judge, record};
+use crate::ceph::{self, ImageInfo};
+use crate::load::Ledger;
+use crate::measure::{CpuUsage, Second, Tally};
+use crate::plan::{Arm, ClusterSpec, Job, RunSpec, WorkloadPlan};
+use crate::report::Phase;
+use crate::result::{Problem, Slice};
+use crate::target::{Clients, Effective, ImageSet, Session};
+use crate::units::Bytes;
+
+/// What a trial needs to know.
+#[derive(Debug)]
+pub(super) struct Setting<'a> {
+    /// The cluster.
+    pub cluster: &'a ClusterSpec,
+    /// How trials are run.
+    pub run: &'a RunSpec,
+    /// The arm.
+    pub arm: &'a Arm,
+    /// The workload.
+    pub workload: &'a WorkloadPlan,
+    /// Which repeat of the two it is, from 0.
+    pub repeat: u32,
+    /// Which attempt at the repeat it is, from 0.
+    pub attempt: u32,
+    /// The jobs, fitted to the arm's images.
+    pub jobs: Vec<Job>,
+    /// The arm's images; none for the null target.
+    pub images: Option<&'a ImageSet>,
+    /// The book of what was written, if any job on the arm verifies.
+    pub ledger: Option<Arc<Ledger>>,
+    /// What the host's processors do by themselves; none where Ceph daemons share the host.
+    pub idle: Option<&'a CpuUsage>,
+    /// Where progress goes.
+    pub events: &'a Events,
+    /// Cancelled by a signal.
+    pub cancel: &'a CancellationToken,
+}
+
+/// What load on an arm gave, before it is written down.
+#[derive(Debug)]
+pub(super) struct Outcome {
+    /// A tally for each job.
+    pub tallies: Vec<Tally>,
+    /// The seconds of each job.
+    pub series: Vec<Vec<Second>>,
+    /// CPU time of the measured window.
+    pub cpu: CpuUsage,
+    /// Peak resident memory.
+    pub peak_memory: Option<Bytes>,
+    /// How long the flush at the end took.
+    pub drain: Duration,
+    /// Performance counters before and after the window.
+    pub counters: [BTreeMap<String, Value>; 2],
+    /// The slices that all of this is the sum of, where arms alternated.
+    pub slices: Vec<Slice>,
+}
+
+/// What is known of an arm that is, or was, held open.
+#[derive(Debug)]
+pub(super) struct About<'a> {
+    /// What it was opened for.
+    pub setting: Setting<'a>,
+    /// Options in effect.
+    pub effective: Vec<Effective>,
+    /// What the images look like; none for the null target.
+    pub look: Option<ImageInfo>,
+    /// What the user should know of it.
+    pub problems: Vec<Problem>,
+    /// What failed outside of the measured windows: in the ramp, in a flush.
+    pub failures: Vec<Problem>,
+}
+
+/// An arm held open under load.
+#[derive(Debug)]
+pub(super) struct Held<'a> {
+    /// What is known of it.
+    pub about: About<'a>,
+    /// Its clients and load threads.
+    pub session: Session,
+}
+
+impl<'a> Held<'a> {
+    /// Opens the arm, and reads back what is in effect.
+    ///
+    /// # Errors
+    /// Of setting up; [`Error::Target`] if a swept setting is not in effect.
+    pub(super) async fn open(setting: Setting<'a>) -> Result<Self, Error> {
+        let clients = match setting.images {
+            None => None,
+            Some(images) => {
+                setting.events.phase(Phase::Open, Duration::ZERO);
+                let threads = setting.workload.threads() as usize;
+                Some(Clients::open(setting.cluster, setting.arm, images, threads, setting.cancel).await?)
+            }
+        };
+        let (effective, look) = match &clients {
+            Some(clients) => (
+                clients.effective(setting.arm, setting.cancel).await?,
+                Some(clients.look(setting.cancel).await?),
+            ),
+            None => (Vec::new(), None),
+        };
+        let problems = record::overrides(&setting, &effective)?;
+        let session = Session::start(setting.arm, clients, setting.jobs.clone(), setting.ledger.clone())?;
+        Ok(Self { about: About { setting, effective, look, problems, failures: Vec::new() }, session })
+    }
+
+    /// Where its windows of load are driven.
+    pub(super) fn stage(&self) -> Stage<'a> {
+        let Setting { run, events, cancel, .. } = self.about.setting;
+        Stage { run, events, cancel }
+    }
+
+    /// The load before the measured part, and the flush after which caches are clean.
+    pub(super) async fn ramp(&mut self) -> Result<(), Error> {
+        let length = self.about.setting.workload.ramp_time;
+        if length > Duration::ZERO {
+            let driven = self.stage().drive(&mut self.session, Stretch::ramp(length)).await?;
+            let tallies = self.about.setting.jobs.iter().zip(&driven.tallies);
+            // What failed, or was read wrong, in the ramp is as wrong as what comes later.
+            self.about.failures.extend(tallies.flat_map(|(job, tally)| judge::failures(job, tally)));
+            self.flush().await?;
+        }
+        Ok(())
+    }
+
+    /// Makes durable what the clients hold, and tells how long that took. Data that could not be written, as of a client
+    /// that the cluster blocklisted, is a failure of the trial and not of the run.
+    pub(super) async fn flush(&mut self) -> Result<Duration, Error> {
+        match self.session.flush(self.about.setting.run.stall).await {
+            Err(stuck @ ceph::Error::Stuck { .. }) => Err(stuck.into()),
+            Err(error) => {
+                let text = format!("a flush failed, and with it what was cached is lost: {error}");
+                self.about.failures.push(record::problem("flush_failed", text));
+                Ok(Duration::ZERO)
+            }
+            Ok(took) => Ok(took),
+        }
+    }
+
+    /// Tells the user what the client waits for, if it waits: to be asked when its load failed.
+    pub(super) async fn tell_what_hangs(&self, error: &Error) {
+        if let Some(clients) = self.session.clients()
+            && let Some(waiting) = clients.requests_in_flight().await
+        {
+            self.about.setting.events.message(format!("{error}; {waiting}"));
+        }
+    }
+
+    /// Ends the load threads and closes; what fails of it is a problem of the trial.
+    pub(super) async fn close(self) -> About<'a> {
+        let Self { mut about, session } = self;
+        if let Err(error) = session.end().await {
+            let text = format!("closing after the trial failed: {error}");
+            about.problems.push(record::problem("close_failed", text));
+        }
+        about
+    }
+}
