@@ -61,7 +61,8 @@ impl Lane for DelayThread {
                 Err(RecvTimeoutError::Disconnected) => panic!("the thread died"),
             },
         };
-        for finished in std::iter::once(first).chain(self.done.try_iter()) {
+        let finished: Vec<Done> = std::iter::once(first).chain(self.done.try_iter()).collect();
+        for finished in finished {
             self.in_flight -= 1;
             done(finished);
         }

@@ -99,8 +99,9 @@ pub trait Lane {
     /// Starts an I/O. Never fails: trouble comes back as a [`Done`]. May block inside the client's own throttle.
     fn push(&mut self, io: Io);
 
-    /// Hands every I/O that has finished to `done`. With none finished it waits for the first until `until`, also
-    /// with none in flight (an open loop sleeps here until its next I/O is due); with `until` in the past it only looks.
+    /// Hands every I/O that has finished to `done`: only what had finished before the first is handed over, as one
+    /// stamp is taken for all. With none finished it waits for the first until `until`, also with none in flight (an
+    /// open loop sleeps here until its next I/O is due); with `until` in the past it only looks.
     ///
     /// # Errors
     /// [`LaneError`] if completions can no longer be received.

@@ -4,6 +4,7 @@
 //! times from a pacer, the data they write from a payload or from the ledger of verification, and writes what it
 //! measures into a [`crate::measure::Tally`]. Nothing is allocated, locked or dispatched dynamically per I/O.
 
+mod account;
 mod block;
 mod data;
 mod drive;
