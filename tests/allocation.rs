@@ -62,8 +62,14 @@ fn allocations(job: &Job, number_ios: u64, ledger: Option<Arc<Ledger>>) -> u64 {
     let mut driver = Driver::new(NullLane::new(job.iodepth), Monotonic, &job, 0, common);
     let start = Instant::now();
     let stop = start + Duration::from_secs(600);
-    let window =
-        Window { start, stop, measured: true, stall: Duration::from_secs(60), on_error: OnError::Count };
+    let window = Window {
+        start,
+        counted_from: start,
+        stop,
+        measured: true,
+        stall: Duration::from_secs(60),
+        on_error: OnError::Count,
+    };
     let before = ALLOCATIONS.get();
     let tally = driver.run(&window).expect("the null lane does not fail");
     let allocations = ALLOCATIONS.get() - before;

@@ -366,7 +366,6 @@ fn what_this_version_does_not_do_is_refused_not_ignored() {
         );
     }
     for (run, what) in [
-        ("{order: sliced}", "run.order: the sliced order"),
         ("{repeats: auto}", "run.repeats: `auto`"),
         ("{cache: warm}", "run.cache: control of the cache's state"),
         ("{drop_caches: true}", "run.drop_caches: dropping the page cache"),
@@ -374,6 +373,4 @@ fn what_this_version_does_not_do_is_refused_not_ignored() {
         let line = plan(&with_run(run)).unwrap_err();
         assert!(line.contains(&format!("{what} is not built into this version")), "{line}");
     }
-    let line = plan(&format!("{PROFILE}compare: {{}}\n")).unwrap_err();
-    assert!(line.contains("compare: the comparison of arms is not built into this version"), "{line}");
 }

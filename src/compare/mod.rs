@@ -3,5 +3,4 @@
 mod figure;
 mod pairs;
 
-pub use figure::value;
 pub use pairs::within_run;

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Deserialize;
 
-use super::figure::{self, WHOLE_TRIAL};
+use super::figure::{Piece, WHOLE_TRIAL};
 use crate::profile::Compare;
 use crate::result::{Comparison, Metric, ResultFile, Status, Trial};
 use crate::stats::{Family, Mean, Ratio, complete, log_ratios, paired};
@@ -23,8 +23,9 @@ struct Open<'a> {
     mean: Mean,
 }
 
-/// Every arm against the baseline, by each metric of each job and operation: trials of one repeat make a block, and a block
-/// that lacks an arm is left out whole. Needs two blocks; a run of one repeat proves nothing.
+/// Every arm against the baseline, by each metric of each job and operation: trials of one repeat, or slices of one round,
+/// make a block, and a block that lacks an arm is left out whole. Needs two blocks of trials or four of slices; a run of
+/// one repeat proves nothing.
 #[must_use]
 pub fn within_run(result: &ResultFile) -> Vec<Comparison> {
     let terms = terms(result);
@@ -64,20 +65,31 @@ fn compare_arms<'a>(
 ) {
     let arms = arms(trials);
     let Some(baseline) = baseline(terms, trials, &arms) else { return };
-    let repeats: BTreeSet<u32> = trials.iter().map(|trial| trial.repeat).collect();
+    let mut blocks: BTreeMap<(u32, u32), BTreeMap<&str, Piece<'_>>> = BTreeMap::new();
+    for trial in trials {
+        for (block, piece) in Piece::of(trial) {
+            blocks.entry(block).or_default().insert(&trial.arm, piece);
+        }
+    }
+    let sliced = trials.iter().any(|trial| !trial.slices.is_empty());
     for (job, op, metric) in figures(terms, trials) {
-        let of_arm = |repeat: u32, arm: &str| {
-            let trial = trials.iter().find(|trial| trial.repeat == repeat && trial.arm == arm)?;
-            figure::value(trial, job, op, metric)
-        };
-        let blocks = repeats.iter().map(|repeat| arms.iter().map(|arm| of_arm(*repeat, arm)).collect());
-        let blocks = complete(&blocks.collect::<Vec<Vec<Option<f64>>>>());
+        let figures = blocks.values().map(|block| {
+            let of_arm = |arm: &&str| block.get(arm).and_then(|piece| piece.value(job, op, metric));
+            arms.iter().map(of_arm).collect()
+        });
+        let figures = complete(&figures.collect::<Vec<Vec<Option<f64>>>>());
         for (candidate, arm) in arms.iter().enumerate().filter(|(index, _)| *index != baseline) {
-            let Some(mean) = paired(&log_ratios(&blocks, baseline, candidate)) else { continue };
+            let ratios = log_ratios(&figures, baseline, candidate);
+            let Some(mean) = mean(&ratios, sliced) else { continue };
             let workload = workload.clone();
             open.push(Open { workload, job, op, metric, baseline: arms[baseline], candidate: arm, mean });
         }
     }
+}
+
+/// Blocks of whole trials tell nothing of each other; slices follow so closely that neighbours may be alike.
+fn mean(log_ratios: &[f64], sliced: bool) -> Option<Mean> {
+    if sliced { Mean::of_series(log_ratios) } else { paired(log_ratios) }
 }
 
 /// The arms by name, so that the order in which they happened to run says nothing.

@@ -7,8 +7,8 @@ use crate::units::Time;
 
 use super::check::{self, Check};
 use super::{
-    ClusterSpec, Order, Plan, RunSpec, arm, memory, needs, order, pairs, scope, sliced, sweep, verify,
-    workload,
+    ClusterSpec, Order, Plan, RunSpec, arm, compare, memory, needs, order, pairs, scope, sliced, sweep,
+    verify, workload,
 };
 
 /// More than anybody has the time for.
@@ -28,6 +28,7 @@ pub(super) fn plan(loaded: &Loaded) -> Result<Plan, Fault> {
     let verify_unit = verify::unit(&arms, &workloads, &mut warnings)?;
     pairs::check(&arms, &workloads, &mut warnings)?;
     let mut check = Check { document, swept: &[], warnings: &mut warnings };
+    compare::check(&check, profile, &arms)?;
     sliced::check(&mut check, &run, &arms, &workloads)?;
     let trials = arms.len() as u64 * workloads.len() as u64 * u64::from(run.repeats);
     if trials > MAX_TRIALS {

@@ -6,6 +6,7 @@
 mod arm;
 mod build;
 mod check;
+mod compare;
 mod fit;
 mod job;
 mod memory;
