@@ -9,17 +9,17 @@ use nix::errno::Errno;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
-use crate::fixture::{self, POOL, Scratch};
+use crate::support::ceph::{self, POOL, Scratch, tool};
+use crate::support::cluster::shared;
 
 const MIB: u64 = 1 << 20;
 
 #[test]
 fn a_connection_tells_what_the_cluster_is() {
-    let _calm = fixture::calm();
-    let cluster = fixture::connect(Role::Admin);
-    assert_eq!(cluster.fsid().expect("an id"), fixture::tool("ceph", &["fsid"]).trim());
+    let cluster = ceph::connect(shared(), Role::Admin);
+    assert_eq!(cluster.fsid().expect("an id"), tool(shared(), "ceph", &["fsid"]).trim());
     let version = cluster.version().expect("a version");
-    assert!(fixture::tool("ceph", &["version"]).contains(&format!("{} (", version.number)), "{version:?}");
+    assert!(tool(shared(), "ceph", &["version"]).contains(&format!("{} (", version.number)), "{version:?}");
     let osds = cluster.osds().expect("a count");
     assert!(osds.up >= 1 && osds.up <= osds.total, "{osds:?}");
     assert!(cluster.addresses().expect("addresses").contains("127.0.0.1"));
@@ -29,8 +29,7 @@ fn a_connection_tells_what_the_cluster_is() {
 
 #[test]
 fn options_are_set_before_and_read_after_connecting() {
-    let _calm = fixture::calm();
-    let mut config = fixture::config(Role::Load);
+    let mut config = ceph::config(shared(), Role::Load);
     config.set("rbd_cache_size", "64M").expect("a known option");
     assert_eq!(config.get("rbd_cache_size").expect("a known option"), "67108864");
     let cluster = config.connect().expect("a lab cluster that runs");
@@ -46,8 +45,7 @@ fn options_are_set_before_and_read_after_connecting() {
 
 #[test]
 fn a_mistaken_option_is_refused_before_anything_happens() {
-    let _calm = fixture::calm();
-    let mut config = fixture::config(Role::Load);
+    let mut config = ceph::config(shared(), Role::Load);
     let error = config.set("rbd_cach_size", "1").expect_err("a typo");
     assert_eq!(error.to_string(), "there is no Ceph option `rbd_cach_size`; did you mean `rbd_cache_size`?");
     assert_eq!(error.exit(), Exit::Usage);
@@ -57,7 +55,6 @@ fn a_mistaken_option_is_refused_before_anything_happens() {
 
 #[test]
 fn a_missing_conf_file_says_which_and_what_to_do() {
-    let _calm = fixture::calm();
     let conf = std::path::Path::new("/nowhere/ceph.conf");
     let error = Config::new(Some(conf), "client.admin", Duration::from_secs(1), Role::Admin)
         .expect_err("no such file");
@@ -70,9 +67,8 @@ fn a_missing_conf_file_says_which_and_what_to_do() {
 
 #[test]
 fn a_user_without_a_key_or_unknown_to_the_cluster_is_told_apart() {
-    let _calm = fixture::calm();
     let connect = |user: &str, keyring: &str| {
-        let mut config = Config::new(Some(&fixture::conf()), user, Duration::from_secs(10), Role::Admin)?;
+        let mut config = Config::new(Some(&shared().conf()), user, Duration::from_secs(10), Role::Admin)?;
         config.set("keyring", keyring)?;
         config.connect()
     };
@@ -90,8 +86,7 @@ fn a_user_without_a_key_or_unknown_to_the_cluster_is_told_apart() {
 
 #[test]
 fn monitors_out_of_reach_are_given_up_within_the_timeout() {
-    let _calm = fixture::calm();
-    let mut config = Config::new(Some(&fixture::conf()), "client.admin", Duration::from_secs(2), Role::Admin)
+    let mut config = Config::new(Some(&shared().conf()), "client.admin", Duration::from_secs(2), Role::Admin)
         .expect("a conf");
     // A port that nobody listens on.
     config.set("mon_host", "127.0.0.1:1").expect("a known option");
@@ -104,9 +99,8 @@ fn monitors_out_of_reach_are_given_up_within_the_timeout() {
 
 #[test]
 fn connecting_can_be_interrupted() {
-    let _calm = fixture::calm();
     let mut config =
-        Config::new(Some(&fixture::conf()), "client.admin", Duration::from_secs(30), Role::Admin)
+        Config::new(Some(&shared().conf()), "client.admin", Duration::from_secs(30), Role::Admin)
             .expect("a conf");
     config.set("mon_host", "127.0.0.1:1").expect("a known option");
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime");
@@ -119,8 +113,7 @@ fn connecting_can_be_interrupted() {
 
 #[test]
 fn a_monitor_says_why_it_refuses_a_command() {
-    let _calm = fixture::calm();
-    let cluster = fixture::connect(Role::Admin);
+    let cluster = ceph::connect(shared(), Role::Admin);
     let error = cluster.mon_command(&json!({"prefix": "osd pool get", "pool": "nowhere", "var": "size"}));
     let error = error.expect_err("there is no such pool");
     assert_eq!(error.errno(), Some(Errno::ENOENT));
@@ -129,14 +122,13 @@ fn a_monitor_says_why_it_refuses_a_command() {
 
 #[test]
 fn a_user_whose_capabilities_are_too_small_is_told_so() {
-    let _calm = fixture::calm();
-    let scratch = Scratch::of_size(&fixture::pool(Role::Admin), MIB);
+    let scratch = Scratch::of_size(&ceph::pool(shared(), Role::Admin), MIB);
     let directory = tempfile::tempdir().expect("a directory");
     let keyring = directory.path().join("keyring");
-    let key = fixture::tool("ceph", &["auth", "get-or-create", "client.weak", "mon", "allow r"]);
+    let key = tool(shared(), "ceph", &["auth", "get-or-create", "client.weak", "mon", "allow r"]);
     std::fs::write(&keyring, key).expect("a keyring");
     let mut config =
-        Config::new(Some(&fixture::conf()), "weak", Duration::from_secs(10), Role::Admin).expect("a conf");
+        Config::new(Some(&shared().conf()), "weak", Duration::from_secs(10), Role::Admin).expect("a conf");
     config.set("keyring", keyring.to_str().expect("text")).expect("a known option");
     let pool = config.connect().expect("a known user").pool(POOL, None).expect("the monitors may be asked");
     let error = pool.image(&scratch.name, View::Read).expect_err("the OSDs may not");
@@ -146,8 +138,8 @@ fn a_user_whose_capabilities_are_too_small_is_told_so() {
 
 #[test]
 fn a_pool_that_is_missing_is_named() {
-    let _calm = fixture::calm();
-    let error = fixture::connect(Role::Admin).pool("nowhere", None).expect_err("there is no such pool");
+    let error =
+        ceph::connect(shared(), Role::Admin).pool("nowhere", None).expect_err("there is no such pool");
     assert_eq!(
         error.to_string(),
         "can't open the pool nowhere: no such file or directory (ENOENT); there is no such pool; see `ceph osd pool ls`"
@@ -156,11 +148,10 @@ fn a_pool_that_is_missing_is_named() {
 
 #[test]
 fn usage_knows_quotas_and_copies() {
-    let _calm = fixture::calm();
-    let pool = fixture::pool(Role::Admin);
-    fixture::tool("ceph", &["osd", "pool", "set-quota", POOL, "max_bytes", "1099511627776"]);
+    let pool = ceph::pool(shared(), Role::Admin);
+    tool(shared(), "ceph", &["osd", "pool", "set-quota", POOL, "max_bytes", "1099511627776"]);
     let usage = pool.usage().expect("usage");
-    fixture::tool("ceph", &["osd", "pool", "set-quota", POOL, "max_bytes", "0"]);
+    tool(shared(), "ceph", &["osd", "pool", "set-quota", POOL, "max_bytes", "0"]);
     assert_eq!(usage.quota, Some(Bytes(1 << 40)));
     assert!(usage.available.get() > 0 && usage.amplification >= 1.0, "{usage:?}");
     assert_eq!(pool.usage().expect("usage").quota, None);
@@ -170,8 +161,7 @@ fn usage_knows_quotas_and_copies() {
 
 #[test]
 fn an_image_is_created_as_asked() {
-    let _calm = fixture::calm();
-    let pool = fixture::pool(Role::Admin);
+    let pool = ceph::pool(shared(), Role::Admin);
     let layout = Layout {
         size: Bytes(64 * MIB),
         object_size: Some(Bytes(MIB)),
@@ -187,14 +177,13 @@ fn an_image_is_created_as_asked() {
     assert_eq!((info.stripe_unit, info.stripe_count), (Bytes(65536), 4));
     assert_eq!(info.features, "layering,striping,exclusive-lock".parse().expect("known features"));
     assert_eq!(info.data_pool, pool.id());
-    let listed = fixture::tool("rbd", &["info", &format!("{POOL}/{}", image.name)]);
+    let listed = tool(shared(), "rbd", &["info", &format!("{POOL}/{}", image.name)]);
     assert!(listed.contains("stripe unit: 64 KiB") && listed.contains(&info.id), "{listed}");
 }
 
 #[test]
 fn a_layout_that_makes_no_sense_is_refused() {
-    let _calm = fixture::calm();
-    let pool = fixture::pool(Role::Admin);
+    let pool = ceph::pool(shared(), Role::Admin);
     let layout = Layout { size: Bytes(MIB), object_size: Some(Bytes(3 * MIB)), ..Layout::default() };
     let error = pool.create_image("never", &layout).expect_err("no power of two");
     assert_eq!(error.errno(), Some(Errno::EINVAL));
@@ -205,8 +194,7 @@ fn a_layout_that_makes_no_sense_is_refused() {
 
 #[test]
 fn a_missing_image_and_a_missing_namespace_are_told_apart() {
-    let _calm = fixture::calm();
-    let cluster = fixture::connect(Role::Admin);
+    let cluster = ceph::connect(shared(), Role::Admin);
     let pool = cluster.pool(POOL, None).expect("the pool");
     let error = pool.image("nothing", View::Read).expect_err("no image").to_string();
     assert!(
@@ -220,8 +208,7 @@ fn a_missing_image_and_a_missing_namespace_are_told_apart() {
 
 #[test]
 fn metadata_is_kept_and_options_in_it_show_as_the_images_own() {
-    let _calm = fixture::calm();
-    let pool = fixture::pool(Role::Admin);
+    let pool = ceph::pool(shared(), Role::Admin);
     let scratch = Scratch::of_size(&pool, MIB);
     let image = scratch.open(View::Write);
     assert_eq!(image.metadata("cephmark.run").expect("an answer"), None);
@@ -250,13 +237,12 @@ fn metadata_is_kept_and_options_in_it_show_as_the_images_own() {
 
 #[test]
 fn a_writer_is_seen_by_others_and_a_reader_is_not() {
-    let _calm = fixture::calm();
-    let pool = fixture::pool(Role::Admin);
+    let pool = ceph::pool(shared(), Role::Admin);
     let scratch = Scratch::of_size(&pool, MIB);
     let reader = scratch.open(View::Read);
     assert_eq!(reader.watchers().expect("a list"), []);
     assert_eq!(reader.lock_owners().expect("a list"), []);
-    let other = fixture::pool(Role::Admin);
+    let other = ceph::pool(shared(), Role::Admin);
     let writer = other.image(&scratch.name, View::Write).expect("the image");
     let watchers = reader.watchers().expect("a list");
     assert_eq!(
@@ -269,12 +255,11 @@ fn a_writer_is_seen_by_others_and_a_reader_is_not() {
 
 #[test]
 fn snapshots_are_listed_and_opened_to_read() {
-    let _calm = fixture::calm();
-    let pool = fixture::pool(Role::Admin);
+    let pool = ceph::pool(shared(), Role::Admin);
     let scratch = Scratch::of_size(&pool, 8 * MIB);
     assert_eq!(scratch.open(View::Read).snapshots().expect("a list"), []);
     let spec = format!("{POOL}/{}@one", scratch.name);
-    fixture::tool("rbd", &["snap", "create", "--no-progress", &spec]);
+    tool(shared(), "rbd", &["snap", "create", "--no-progress", &spec]);
     let snapshots = scratch.open(View::Read).snapshots().expect("a list");
     assert_eq!(
         snapshots.iter().map(|snap| (snap.name.as_str(), snap.size)).collect::<Vec<_>>(),
@@ -283,15 +268,14 @@ fn snapshots_are_listed_and_opened_to_read() {
     assert_eq!(scratch.open(View::Snapshot("one")).name(), spec);
     let error = pool.remove_image(&scratch.name).expect_err("it has a snapshot").to_string();
     assert!(error.contains("it has snapshots"), "{error}");
-    fixture::tool("rbd", &["snap", "rm", "--no-progress", &spec]);
+    tool(shared(), "rbd", &["snap", "rm", "--no-progress", &spec]);
     let missing = pool.image(&scratch.name, View::Snapshot("one")).expect_err("it is gone");
     assert_eq!(missing.errno(), Some(Errno::ENOENT));
 }
 
 #[test]
 fn data_written_by_rbd_bench_shows_as_allocated() {
-    let _calm = fixture::calm();
-    let pool = fixture::pool(Role::Admin);
+    let pool = ceph::pool(shared(), Role::Admin);
     let scratch = Scratch::of_size(&pool, 32 * MIB);
     assert!(scratch.open(View::Read).info().expect("info").features.contains(Features::FAST_DIFF));
     assert_eq!(scratch.open(View::Read).allocated(true).expect("an answer"), Bytes(0));
@@ -310,7 +294,7 @@ fn data_written_by_rbd_bench_shows_as_allocated() {
         "seq",
         &spec,
     ];
-    fixture::tool("rbd", &bench);
+    tool(shared(), "rbd", &bench);
     let image = scratch.open(View::Read);
     let ranges = |whole_objects| image.allocated_ranges(whole_objects).expect("an answer");
     assert_eq!(ranges(false), std::slice::from_ref(&(0..6 * MIB)));
@@ -319,8 +303,7 @@ fn data_written_by_rbd_bench_shows_as_allocated() {
 
 #[test]
 fn the_admin_socket_has_the_counters_of_an_open_image() {
-    let _calm = fixture::calm();
-    let pool = fixture::pool(Role::Load);
+    let pool = ceph::pool(shared(), Role::Load);
     let scratch = Scratch::of_size(&pool, MIB);
     let image = scratch.open(View::Write);
     image.flush().expect("an idle image");
@@ -334,13 +317,12 @@ fn the_admin_socket_has_the_counters_of_an_open_image() {
     assert!(socket.config_show().expect("a reply")["rbd_cache"].is_string());
     let unknown = socket.command(&json!({"prefix": "no such command"}));
     assert!(matches!(unknown, Err(Error::Reply { .. })), "{unknown:?}");
-    assert!(fixture::connect(Role::Admin).admin_socket().is_none());
+    assert!(ceph::connect(shared(), Role::Admin).admin_socket().is_none());
 }
 
 #[test]
 fn two_connections_of_one_process_have_a_socket_each() {
-    let _calm = fixture::calm();
-    let (one, two) = (fixture::connect(Role::Load), fixture::connect(Role::Load));
+    let (one, two) = (ceph::connect(shared(), Role::Load), ceph::connect(shared(), Role::Load));
     let number = |cluster: &cephmark::ceph::Cluster| {
         let socket = cluster.admin_socket().expect("a load connection has one");
         socket.config_show().expect("a reply")["admin_socket"].clone()

@@ -14,7 +14,6 @@ use cephmark::units::Bytes;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
-use crate::fixture;
 use crate::support::cephmark;
 use crate::support::cluster::{self, KeptLab};
 
@@ -172,7 +171,6 @@ fn run_gives_the_command_a_cluster_and_ends_with_its_code() {
 
 #[test]
 fn run_takes_the_lab_that_is_there_and_hands_signals_on() {
-    let _calm = fixture::calm();
     let shared = cluster::shared();
     let run = |arguments: &[&str]| {
         let mut command = cephmark(&["lab", "run", "--dir"]);

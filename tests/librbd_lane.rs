@@ -4,13 +4,15 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use cephmark::ceph::{Config, Error, Image, Layout, Pool, Role, View};
+use cephmark::ceph::{Config, Error, Image, Pool, Role, View};
+use cephmark::lab;
 use cephmark::lane::{Buffer, Done, Io, Lane, LibrbdLane, Op};
-use cephmark::units::Bytes;
 use nix::errno::Errno;
 
-use crate::fixture::{self, Scratch, StoppedOsd};
 use crate::lane_contract::{Contract, Spoil};
+use crate::support::ceph::{self, POOL, Scratch, tool};
+use crate::support::cluster::shared;
+use crate::support::faults::{StoppedOsd, hurt};
 
 const MIB: u64 = 1 << 20;
 const BLOCK: u32 = 4096;
@@ -41,31 +43,25 @@ fn lane_of(images: impl IntoIterator<Item = Image>, depth: u32) -> LibrbdLane {
     LibrbdLane::new(images.into_iter().collect::<Arc<[Image]>>(), depth).expect("open images")
 }
 
-fn threads() -> usize {
-    std::fs::read_dir("/proc/self/task").expect("proc").count()
-}
-
 /// A pool over a connection that is set up as for a measurement.
 fn load_pool() -> Pool {
-    load_pool_within(LONG)
+    load_pool_of(shared(), LONG)
 }
 
-fn load_pool_within(timeout: Duration) -> Pool {
-    let conf = fixture::conf();
-    let mut config = Config::new(Some(&conf), "client.admin", timeout, Role::Load).expect("a conf");
+fn load_pool_of(lab: &lab::Cluster, timeout: Duration) -> Pool {
+    let mut config = Config::new(Some(&lab.conf()), "client.admin", timeout, Role::Load).expect("a conf");
     config.set("rbd_cache", "false").expect("a known option");
-    config.connect().expect("a lab cluster that runs").pool(fixture::POOL, None).expect("the pool")
+    config.connect().expect("a lab that runs").pool(POOL, None).expect("the pool")
 }
 
 /// Makes the cluster forget a client that can't let go of its images any more.
-fn blocklist(pool: &Pool) {
+fn blocklist(lab: &lab::Cluster, pool: &Pool) {
     let address = pool.cluster().addresses().expect("an address");
-    fixture::tool("ceph", &["osd", "blocklist", "add", &address, "60"]);
+    tool(lab, "ceph", &["osd", "blocklist", "add", &address, "60"]);
 }
 
 #[test]
 fn it_keeps_the_contract_of_lanes() {
-    let _calm = fixture::calm();
     let pool = load_pool();
     let scratch = [(); 3].map(|()| Scratch::of_size(&pool, 4 * MIB));
     let images: Arc<[Image]> = scratch.iter().map(|image| image.open(View::Write)).collect();
@@ -76,7 +72,6 @@ fn it_keeps_the_contract_of_lanes() {
 
 #[test]
 fn what_is_written_is_read_back_until_it_is_discarded_or_zeroed() {
-    let _calm = fixture::calm();
     let scratch = Scratch::of_size(&load_pool(), 16 * MIB);
     let mut lane = lane_of([scratch.open(View::Write)], 4);
     for (op, offset) in
@@ -101,7 +96,6 @@ fn what_is_written_is_read_back_until_it_is_discarded_or_zeroed() {
 
 #[test]
 fn an_io_beyond_the_end_comes_back_with_its_errno() {
-    let _calm = fixture::calm();
     let scratch = Scratch::of_size(&load_pool(), MIB);
     let mut lane = lane_of([scratch.open(View::Write)], 1);
     for op in [Op::Read, Op::Write, Op::Trim, Op::WriteZeroes] {
@@ -120,7 +114,6 @@ fn an_io_beyond_the_end_comes_back_with_its_errno() {
 
 #[test]
 fn an_io_over_the_end_of_the_image_is_never_taken_for_whole() {
-    let _calm = fixture::calm();
     let scratch = Scratch::of_size(&load_pool(), MIB);
     let mut lane = lane_of([scratch.open(View::Write)], 1);
     for op in [Op::Read, Op::Write, Op::Trim, Op::WriteZeroes] {
@@ -130,7 +123,6 @@ fn an_io_over_the_end_of_the_image_is_never_taken_for_whole() {
 
 #[test]
 fn a_write_to_an_image_open_to_read_comes_back_with_erofs() {
-    let _calm = fixture::calm();
     let scratch = Scratch::of_size(&load_pool(), MIB);
     let mut lane = lane_of([scratch.open(View::Read)], 1);
     assert_eq!(once(&mut lane, io(0, 0, Op::Write, 0, 1)).result, Err(Errno::EROFS));
@@ -140,7 +132,6 @@ fn a_write_to_an_image_open_to_read_comes_back_with_erofs() {
 #[test]
 fn every_io_comes_back_once_at_full_depth() {
     const DEPTH: u32 = 32;
-    let _calm = fixture::calm();
     let scratch = Scratch::of_size(&load_pool(), 16 * MIB);
     let mut lane = lane_of([scratch.open(View::Write)], DEPTH);
     for slot in 0..DEPTH {
@@ -162,7 +153,6 @@ fn every_io_comes_back_once_at_full_depth() {
 
 #[test]
 fn looking_does_not_wait_and_waiting_ends_on_time() {
-    let _calm = fixture::calm();
     let scratch = Scratch::of_size(&load_pool(), MIB);
     let mut lane = lane_of([scratch.open(View::Write)], 1);
     let begin = Instant::now();
@@ -175,7 +165,6 @@ fn looking_does_not_wait_and_waiting_ends_on_time() {
 
 #[test]
 fn dropping_a_lane_waits_for_what_is_in_flight() {
-    let _calm = fixture::calm();
     let scratch = Scratch::of_size(&load_pool(), 16 * MIB);
     let image = scratch.open(View::Write);
     let mut lane = lane_of([image.clone()], 8);
@@ -191,57 +180,14 @@ fn dropping_a_lane_waits_for_what_is_in_flight() {
 }
 
 #[test]
-fn a_thousand_images_share_one_lane_and_no_thread_is_added_for_them() {
-    const IMAGES: u32 = 1000;
-    const MAKERS: u32 = 8;
-    let _alone = fixture::alone();
-    let pool = load_pool();
-    let features = "layering".parse().expect("a known feature");
-    let layout = Layout { size: Bytes(MIB), features: Some(features), ..Layout::default() };
-    let make = || (0..IMAGES / MAKERS).map(|_| Scratch::new(&pool, &layout)).collect::<Vec<_>>();
-    let mut shares: Vec<Vec<Scratch>> = thread::scope(|scope| {
-        let makers: Vec<_> = (0..MAKERS).map(|_| scope.spawn(make)).collect();
-        makers.into_iter().map(|maker| maker.join().expect("new images")).collect()
-    });
-    let mut images = vec![shares[0][0].open(View::Write)];
-    let threads_with_one = threads();
-    images.extend(shares.iter().flatten().skip(1).map(|image| image.open(View::Write)));
-    write_each_once(&mut lane_of(images, 64), IMAGES);
-    assert!(threads() <= threads_with_one, "{} threads, not {threads_with_one}", threads());
-    thread::scope(|scope| {
-        for share in shares.drain(..) {
-            scope.spawn(|| drop(share));
-        }
-    });
-}
-
-fn write_each_once(lane: &mut LibrbdLane, images: u32) {
-    let mut next = 0..images;
-    for (slot, image) in (0..64).zip(&mut next) {
-        lane.push(io(slot, image, Op::Write, 0, 1));
-    }
-    let mut written = vec![false; images as usize];
-    while written.iter().any(|done| !done) {
-        for mut done in collect(lane, 1) {
-            assert_eq!(done.result, Ok(BLOCK));
-            assert!(!std::mem::replace(&mut written[done.io.image as usize], true), "written once");
-            if let Some(image) = next.next() {
-                done.io.image = image;
-                lane.push(done.io);
-            }
-        }
-    }
-}
-
-#[test]
 fn a_stopped_osd_does_not_hold_up_dropping_the_lane() {
-    let _alone = fixture::alone();
-    let scratch = Scratch::of_size(&fixture::pool(Role::Admin), 16 * MIB);
-    let pool = load_pool();
+    let lab = hurt();
+    let scratch = Scratch::of_size(&ceph::pool(&lab, Role::Admin), 16 * MIB);
+    let pool = load_pool_of(&lab, LONG);
     let mut lane = lane_of([pool.image(&scratch.name, View::Write).expect("the image")], 4);
     lane.set_drain_deadline(Duration::from_secs(1));
     assert_eq!(once(&mut lane, io(0, 0, Op::Write, 0, 1)).result, Ok(BLOCK));
-    let stopped = StoppedOsd::stop(0);
+    let stopped = StoppedOsd::of(&lab);
     for slot in 0..4 {
         lane.push(io(slot, 0, Op::Read, u64::from(slot) * MIB, 1));
     }
@@ -258,16 +204,16 @@ fn a_stopped_osd_does_not_hold_up_dropping_the_lane() {
     // connection serves a new lane.
     let mut again = lane_of([pool.image(&scratch.name, View::Read).expect("the image")], 1);
     assert_eq!(once(&mut again, io(0, 0, Op::Read, 0, 0)).io.buffer[0], 1);
-    blocklist(&pool);
+    blocklist(&lab, &pool);
 }
 
 #[test]
 fn a_stopped_osd_does_not_hold_up_closing_an_image() {
-    let _alone = fixture::alone();
-    let scratch = Scratch::of_size(&fixture::pool(Role::Admin), 16 * MIB);
+    let lab = hurt();
+    let scratch = Scratch::of_size(&ceph::pool(&lab, Role::Admin), 16 * MIB);
     let image =
-        load_pool_within(Duration::from_secs(2)).image(&scratch.name, View::Write).expect("the image");
-    let stopped = StoppedOsd::stop(0);
+        load_pool_of(&lab, Duration::from_secs(2)).image(&scratch.name, View::Write).expect("the image");
+    let stopped = StoppedOsd::of(&lab);
     let begin = Instant::now();
     let error = image.close().expect_err("its watch can't be removed");
     assert!(matches!(error, Error::Stuck { .. }), "{error}");
@@ -283,13 +229,12 @@ fn a_stopped_osd_does_not_hold_up_closing_an_image() {
 
 #[test]
 fn a_blocklisted_client_gets_every_io_back_with_eshutdown() {
-    let _calm = fixture::calm();
-    let scratch = Scratch::of_size(&fixture::pool(Role::Admin), 16 * MIB);
+    let scratch = Scratch::of_size(&ceph::pool(shared(), Role::Admin), 16 * MIB);
     let pool = load_pool();
     let image = pool.image(&scratch.name, View::Write).expect("the image");
     let mut lane = lane_of([image.clone()], 8);
     assert_eq!(once(&mut lane, io(0, 0, Op::Write, 0, 1)).result, Ok(BLOCK));
-    blocklist(&pool);
+    blocklist(shared(), &pool);
     // The client hears of it with the next map of the OSDs.
     let until = Instant::now() + LONG;
     while once(&mut lane, io(0, 0, Op::Write, 0, 1)).result.is_ok() {

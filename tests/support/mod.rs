@@ -1,6 +1,9 @@
 //! What several tests need: cephmark itself, and one cluster for all of them.
 
+pub(crate) mod ceph;
 pub(crate) mod cluster;
+pub(crate) mod faults;
+pub(crate) mod site;
 
 use std::process::Command;
 
