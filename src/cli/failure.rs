@@ -2,7 +2,8 @@
 
 use crate::cli::report::ReportError;
 use crate::exit::Exit;
-use crate::{ceph, lab, profile, run};
+use crate::result::LoadError;
+use crate::{ceph, compare, lab, profile, run};
 
 /// Why a command failed: one line for people, and the exit code for scripts.
 #[derive(Debug, thiserror::Error)]
@@ -32,4 +33,6 @@ failures! {
     run::Error => run::Error::exit;
     lab::Error => lab::Error::exit;
     ReportError => ReportError::exit;
+    LoadError => |_| Exit::Usage;
+    compare::Error => |_| Exit::Usage;
 }

@@ -2,6 +2,7 @@
 
 pub mod check;
 pub mod clean;
+pub mod compare;
 mod failure;
 pub mod lab;
 pub mod report;
@@ -27,6 +28,7 @@ Examples:
 
 Exit codes:
   0    every planned trial is valid
+  1    a proven regression, only where --fail-on asked for it
   2    the profile or the command line is wrong
   3    the cluster or a target could not be set up
   4    I/O errors, a failed verification, or a trial that stayed invalid
@@ -52,6 +54,8 @@ pub enum Command {
     Run(run::RunArgs),
     /// Check a profile and show what a run would do.
     Check(check::CheckArgs),
+    /// Say what the arms of one result, or of several, prove about each other.
+    Compare(compare::CompareArgs),
     /// Report an earlier run.
     Report(report::ReportArgs),
     /// Start, use and take down a throwaway cluster on this host.
@@ -71,6 +75,7 @@ impl Command {
         let exit = match self {
             Self::Run(args) => run::run(&args)?,
             Self::Check(args) => check::run(&args)?,
+            Self::Compare(args) => compare::run(&args)?,
             Self::Report(args) => report::run(&args).map(|()| Exit::Success)?,
             // The code of the lab's command may be any.
             Self::Lab(args) => return Ok(lab::run(args)?),

@@ -1,6 +1,11 @@
 //! What results prove about their arms. Reads saved results alone; the arithmetic is in `stats`.
 
+mod claim;
 mod figure;
 mod pairs;
+mod runs;
+mod sides;
+mod workloads;
 
 pub use pairs::within_run;
+pub use runs::{Across, Error, across_runs};

@@ -4,24 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Deserialize;
 
+use super::claim::{self, Claim};
 use super::figure::{Piece, WHOLE_TRIAL};
+use super::workloads::{self, Workload};
 use crate::profile::Compare;
-use crate::result::{Comparison, Metric, ResultFile, Status, Trial};
-use crate::stats::{Family, Mean, Ratio, complete, log_ratios, paired};
-
-/// What both arms of a comparison ran: the workload, and its swept settings.
-type Workload<'a> = (&'a str, BTreeMap<&'a str, &'a str>);
-
-/// A comparison whose interval waits for the number of all of them.
-struct Open<'a> {
-    workload: Workload<'a>,
-    job: &'a str,
-    op: &'a str,
-    metric: Metric,
-    baseline: &'a str,
-    candidate: &'a str,
-    mean: Mean,
-}
+use crate::result::{Comparison, Metric, ResultFile, Trial};
+use crate::stats::{Mean, complete, log_ratios, paired};
 
 /// Every arm against the baseline, by each metric of each job and operation: trials of one repeat, or slices of one round,
 /// make a block, and a block that lacks an arm is left out whole. Needs two blocks of trials or four of slices; a run of
@@ -29,39 +17,25 @@ struct Open<'a> {
 #[must_use]
 pub fn within_run(result: &ResultFile) -> Vec<Comparison> {
     let terms = terms(result);
-    let mut open = Vec::new();
-    for (workload, trials) in by_workload(result) {
-        compare_arms(&terms, &workload, &trials, &mut open);
+    let mut claims = Vec::new();
+    for (workload, trials) in workloads::grouped(result.trials.iter().map(|trial| (trial, ()))) {
+        let trials: Vec<_> = trials.into_iter().map(|(trial, ())| trial).collect();
+        compare_arms(&terms, &workload, &trials, &mut claims);
     }
-    let family = Family::of(open.len());
-    open.into_iter().map(|one| one.judged(&terms, &family)).collect()
+    claim::judged(claims, &terms)
 }
 
 /// `compare:` of the profile that was run.
-fn terms(result: &ResultFile) -> Compare {
+pub(super) fn terms(result: &ResultFile) -> Compare {
     let written = result.profile.get("compare");
     written.and_then(|terms| Compare::deserialize(terms).ok()).unwrap_or_default()
-}
-
-fn by_workload(result: &ResultFile) -> Vec<(Workload<'_>, Vec<&Trial>)> {
-    let mut found: Vec<(Workload<'_>, Vec<&Trial>)> = Vec::new();
-    for trial in result.trials.iter().filter(|trial| trial.status == Status::Valid) {
-        let settings = trial.settings.iter().filter(|(path, _)| !path.starts_with("targets."));
-        let settings = settings.map(|(path, value)| (path.as_str(), value.as_str())).collect();
-        let workload = (trial.workload.as_str(), settings);
-        match found.iter_mut().find(|(known, _)| *known == workload) {
-            Some((_, trials)) => trials.push(trial),
-            None => found.push((workload, vec![trial])),
-        }
-    }
-    found
 }
 
 fn compare_arms<'a>(
     terms: &Compare,
     workload: &Workload<'a>,
     trials: &[&'a Trial],
-    open: &mut Vec<Open<'a>>,
+    claims: &mut Vec<Claim<'a>>,
 ) {
     let arms = arms(trials);
     let Some(baseline) = baseline(terms, trials, &arms) else { return };
@@ -72,7 +46,7 @@ fn compare_arms<'a>(
         }
     }
     let sliced = trials.iter().any(|trial| !trial.slices.is_empty());
-    for (job, op, metric) in figures(terms, trials) {
+    for (job, op, metric) in figures(&terms.metrics, trials) {
         let figures = blocks.values().map(|block| {
             let of_arm = |arm: &&str| block.get(arm).and_then(|piece| piece.value(job, op, metric));
             arms.iter().map(of_arm).collect()
@@ -81,8 +55,8 @@ fn compare_arms<'a>(
         for (candidate, arm) in arms.iter().enumerate().filter(|(index, _)| *index != baseline) {
             let ratios = log_ratios(&figures, baseline, candidate);
             let Some(mean) = mean(&ratios, sliced) else { continue };
-            let workload = workload.clone();
-            open.push(Open { workload, job, op, metric, baseline: arms[baseline], candidate: arm, mean });
+            let (workload, baseline) = (workload.clone(), arms[baseline].to_owned());
+            claims.push(Claim { workload, job, op, metric, baseline, candidate: (*arm).to_owned(), mean });
         }
     }
 }
@@ -106,7 +80,7 @@ fn baseline(terms: &Compare, trials: &[&Trial], arms: &[&str]) -> Option<usize> 
 }
 
 /// What is compared: each metric of each job and operation that a trial has, and those of the whole trial.
-fn figures<'a>(terms: &Compare, trials: &[&'a Trial]) -> Vec<(&'a str, &'a str, Metric)> {
+pub(super) fn figures<'a>(metrics: &[Metric], trials: &[&'a Trial]) -> Vec<(&'a str, &'a str, Metric)> {
     let pairs = trials.iter().flat_map(|trial| {
         trial.jobs.iter().flat_map(|(job, ops)| ops.keys().map(move |op| (job.as_str(), op.as_str())))
     });
@@ -114,29 +88,7 @@ fn figures<'a>(terms: &Compare, trials: &[&'a Trial]) -> Vec<(&'a str, &'a str, 
     let of_whole_trial = |metric: Metric| metric == Metric::UsPerIo;
     pairs
         .into_iter()
-        .flat_map(|(job, op)| terms.metrics.iter().map(move |metric| (job, op, *metric)))
+        .flat_map(|(job, op)| metrics.iter().map(move |metric| (job, op, *metric)))
         .filter(|(_, op, metric)| of_whole_trial(*metric) == (*op == WHOLE_TRIAL))
         .collect()
-}
-
-impl Open<'_> {
-    fn judged(self, terms: &Compare, family: &Family) -> Comparison {
-        let ratio = Ratio::of(&self.mean, family);
-        let (workload, settings) = self.workload;
-        let owned = |(path, value): (&str, &str)| (path.to_owned(), value.to_owned());
-        Comparison {
-            workload: workload.to_owned(),
-            settings: settings.into_iter().map(owned).collect(),
-            job: self.job.to_owned(),
-            op: self.op.to_owned(),
-            metric: self.metric,
-            baseline: self.baseline.to_owned(),
-            candidate: self.candidate.to_owned(),
-            ratio: ratio.value,
-            ci: [ratio.low, ratio.high],
-            level: Ratio::LEVEL,
-            p_value: ratio.p_value,
-            verdict: ratio.verdict(terms.min_effect.fraction(), self.metric.higher_is_better()),
-        }
-    }
 }

@@ -44,7 +44,7 @@ pub enum Detail {
 pub(super) fn document(result: &ResultFile, detail: Detail) -> Vec<Block> {
     let groups = summary::groups(result);
     let mut blocks = vec![Block::Heading(result.name().to_owned(), head::tool(result)), head::facts(result)];
-    blocks.extend(tables::verdicts(result));
+    blocks.extend(tables::verdicts(&result.comparisons));
     for group in &groups {
         blocks.extend(tables::group(group));
     }

@@ -27,7 +27,7 @@ pub use palette::{Palette, Tone};
 pub use progress::show as show_progress;
 pub use spread::Spread;
 pub use summary::{ArmTrials, Group, Row, groups};
-pub use text::{Layout, text};
+pub use text::{Layout, text, verdicts};
 
 #[cfg(test)]
 mod fixture;

@@ -6,17 +6,17 @@ use super::palette::Tone;
 use super::spread::Spread;
 use super::summary::{self, ArmTrials, Group, Row};
 use super::table::{Cell, Table};
-use crate::result::{Comparison, ResultFile, Trial, Verdict};
+use crate::result::{Comparison, Trial, Verdict};
 
 /// What the run proves, if it compares anything.
-pub(super) fn verdicts(result: &ResultFile) -> Vec<Block> {
-    let Some(first) = result.comparisons.first() else { return Vec::new() };
-    let one_baseline = result.comparisons.iter().all(|comparison| comparison.baseline == first.baseline);
+pub(super) fn verdicts(comparisons: &[Comparison]) -> Vec<Block> {
+    let Some(first) = comparisons.first() else { return Vec::new() };
+    let one_baseline = comparisons.iter().all(|comparison| comparison.baseline == first.baseline);
     let header = ["workload", "job", "op", "metric", "arm", "against", "verdict", "ratio", "interval", "p"]
         .map(str::to_owned);
-    let rows = result.comparisons.iter().map(|comparison| {
+    let rows = comparisons.iter().map(|comparison| {
         let against = if one_baseline { "" } else { &comparison.baseline };
-        let op = if has_one_op(result, comparison) { "" } else { &comparison.op };
+        let op = if has_one_op(comparisons, comparison) { "" } else { &comparison.op };
         verdict(comparison, op, against)
     });
     let mut table = Table { header: header.into(), keys: 6, rows: rows.collect() };
@@ -28,9 +28,9 @@ pub(super) fn verdicts(result: &ResultFile) -> Vec<Block> {
 }
 
 /// Whether the operation goes without saying.
-fn has_one_op(result: &ResultFile, this: &Comparison) -> bool {
+fn has_one_op(all: &[Comparison], this: &Comparison) -> bool {
     let of_same_job = |other: &&Comparison| (&other.workload, &other.job) == (&this.workload, &this.job);
-    result.comparisons.iter().filter(of_same_job).all(|other| other.op == this.op)
+    all.iter().filter(of_same_job).all(|other| other.op == this.op)
 }
 
 fn verdict(comparison: &Comparison, op: &str, against: &str) -> Vec<Cell> {

@@ -2,9 +2,10 @@
 
 use std::io::IsTerminal;
 
-use super::document::{Block, Detail, document};
+use super::document::{Block, Detail, Item, document};
 use super::palette::{Palette, Tone};
-use crate::result::ResultFile;
+use super::tables;
+use crate::result::{Comparison, ResultFile};
 
 /// How a text report is laid out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,9 +41,24 @@ impl Layout {
 /// The report of `result`.
 #[must_use]
 pub fn text(result: &ResultFile, layout: Layout) -> String {
-    let blocks = document(result, layout.detail);
+    blocks(&document(result, layout.detail), layout)
+}
+
+/// Verdicts alone, with what the reader must know of them.
+#[must_use]
+pub fn verdicts(comparisons: &[Comparison], warnings: &[String], layout: Layout) -> String {
+    let item = |text: &String| Item { text: text.clone(), tone: Tone::Warning };
+    let mut document = tables::verdicts(comparisons);
+    if !warnings.is_empty() {
+        document.push(Block::Heading("Worth knowing".to_owned(), String::new()));
+        document.push(Block::Items(warnings.iter().map(item).collect()));
+    }
+    blocks(&document, layout)
+}
+
+fn blocks(blocks: &[Block], layout: Layout) -> String {
     let mut text = String::new();
-    for block in &blocks {
+    for block in blocks {
         text += &match block {
             Block::Heading(title, remark) => {
                 let gap = if text.is_empty() { "" } else { "\n" };
