@@ -27,7 +27,7 @@ pub(super) struct Account<C> {
     pub(super) in_flight: u32,
     /// When an I/O last completed, or was sent with none in flight.
     progress_ns: u64,
-    /// Completions since the clock was last read.
+    /// Completions since an I/O was last sent.
     completed: u32,
     pub(super) start_ns: u64,
     /// From here on completions count.
@@ -67,6 +67,7 @@ impl<C: Clock> Account<C> {
         self.counted_ns = ns(window.counted_from).max(self.start_ns);
         self.stall_ns = nanoseconds(window.stall);
         self.on_error = window.on_error;
+        self.completed = 0;
         self.supply.begin(self.start_ns, window.measured);
         self.pen.begin();
     }
@@ -98,7 +99,7 @@ impl<C: Clock> Account<C> {
     /// Takes note of an I/O that is about to be pushed; `now_ns` is when the clock was last read. Returns its stamp.
     #[inline]
     pub(super) fn send(&mut self, io: &Io, now_ns: u64) -> u64 {
-        // Where so little was done since the clock was read that reading it would take as long, it is not read again.
+        // After a single completion so little was done since the clock was read that reading it would take as long.
         let fresh = self.completed == 1
             && self.common.ledger.is_none()
             && (io.op != Op::Write || io.len <= CHEAP_WRITE);

@@ -3,9 +3,11 @@
 //! A unit is one word: how many tracked writes it has had, and what is being done to it. It is shared by all threads
 //! of all jobs of an arm, for as long as the images exist.
 
+use std::ops::RangeInclusive;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::block::Label;
+use crate::measure::Found::{self, BadChecksum, Misplaced, OtherRun, WrongGeneration};
 use crate::units::Bytes;
 
 /// The book of one arm.
@@ -148,8 +150,10 @@ impl Ledger {
             return Verdict::Unknown;
         }
         let expected = before.committed()..=after.issued();
-        use crate::measure::Found::{Misplaced, OtherRun, WrongGeneration};
         let found = match Label::read(unit) {
+            // A read may see parts of a write that it overlaps, where a unit lies in two objects or stripes. A unit that
+            // stays torn is found by the next read.
+            Err(BadChecksum { .. }) if expected.start() != expected.end() => return Verdict::Unknown,
             Err(found) => found,
             Ok(label) if label.run != self.run => OtherRun { run: label.run },
             Ok(label) if (label.image, label.offset) != (image, offset) => {
@@ -194,16 +198,15 @@ pub(crate) enum Verdict {
     /// It held something else.
     Wrong {
         /// The generations it may hold.
-        expected: std::ops::RangeInclusive<u64>,
+        expected: RangeInclusive<u64>,
         /// What it held.
-        found: crate::measure::Found,
+        found: Found,
     },
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::measure::Found;
 
     const UNIT: u32 = 512;
 
@@ -258,6 +261,18 @@ mod tests {
         ledger.unlock(1, 512, UNIT);
         let wrong = Verdict::Wrong { expected: 3..=3, found: Found::WrongGeneration { generation: 2 } };
         assert_eq!(judge(&ledger, 512, &current, &look(&ledger, 512)), wrong);
+    }
+
+    #[test]
+    fn a_torn_unit_is_wrong_unless_a_write_was_under_way() {
+        let ledger = ledger();
+        let mut torn = write(&ledger, 0);
+        torn[300..].fill(1);
+        let before = look(&ledger, 0);
+        let wrong = Verdict::Wrong { expected: 1..=1, found: BadChecksum { generation: 1 } };
+        assert_eq!(judge(&ledger, 0, &torn, &before), wrong);
+        write(&ledger, 0);
+        assert_eq!(judge(&ledger, 0, &torn, &before), Verdict::Unknown);
     }
 
     #[test]

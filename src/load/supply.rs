@@ -2,11 +2,12 @@
 
 use std::collections::VecDeque;
 use std::mem;
+use std::sync::Arc;
 
 use super::Ledger;
 use super::data::Payload;
 use super::pace::Pacer;
-use super::stream::Stream;
+use super::stream::{Choice, Stream};
 use super::verify::Verifier;
 use crate::lane::{Buffer, Io, Op};
 use crate::measure::Checks;
@@ -15,7 +16,7 @@ use crate::plan::Job;
 /// How often an I/O that waits for another thread's I/O on the same units is tried again.
 const HELD_RETRY_NS: u64 = 200_000;
 
-/// Since when the I/O of a slot has been on its way.
+/// The times of the I/O that has a slot.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Slot {
     /// When it was due; `None` if it is due when it is sent.
@@ -34,7 +35,9 @@ pub(crate) struct Supply {
     payload: Payload,
     verifier: Option<Verifier>,
     /// Whether the verifier fills what is written.
-    verify: bool,
+    is_marked: bool,
+    /// Whether nothing is verified and no slot has two buffers.
+    is_plain: bool,
     pub(crate) slots: Vec<Slot>,
     free: Vec<Io>,
     /// Since when `free` has not been empty.
@@ -52,27 +55,31 @@ pub(crate) struct Supply {
 }
 
 impl Supply {
-    pub(crate) fn new(job: &Job, thread: u32, images: u32, ledger: Option<std::sync::Arc<Ledger>>) -> Self {
+    pub(crate) fn new(job: &Job, thread: u32, images: u32, ledger: Option<Arc<Ledger>>) -> Self {
         let stream = Stream::new(job, thread, images);
         let mut payload = Payload::new(job, thread);
         let (ops, longest) = (stream.ops(), stream.longest());
         let (reads, writes) = (ops.contains(&Op::Read), ops.contains(&Op::Write));
+        let is_marked = job.verify && ledger.is_some();
+        let has_spares = reads && writes && !is_marked;
         let first = if writes { Op::Write } else { ops[0] };
         let mut buffer = |op| match op {
             Op::Write => payload.buffer(longest),
             Op::Read => Buffer::zeroed(longest as usize),
             _ => Buffer::zeroed(0),
         };
-        let mut free: Vec<Io> = (0..job.iodepth)
-            .map(|slot| Io { slot, image: 0, op: first, offset: 0, len: 0, buffer: buffer(first) })
-            .collect();
-        free.reverse();
-        let mixed = reads && writes && !job.verify;
-        let spares = (0..if mixed { job.iodepth } else { 0 }).map(|_| (Op::Read, buffer(Op::Read))).collect();
+        let spares = if has_spares { job.iodepth } else { 0 };
+        let spares = (0..spares).map(|_| (Op::Read, buffer(Op::Read))).collect();
+        // Slot 0 is the first to be taken.
+        let slots = (0..job.iodepth).rev();
+        let free =
+            slots.map(|slot| Io { slot, image: 0, op: first, offset: 0, len: 0, buffer: buffer(first) });
+        let free = free.collect();
         Self {
             pacer: Pacer::new(job, thread),
+            is_plain: ledger.is_none() && !has_spares,
             verifier: ledger.map(|ledger| Verifier::new(ledger, job, longest)),
-            verify: job.verify,
+            is_marked,
             slots: vec![Slot::default(); job.iodepth as usize],
             free,
             free_since_ns: 0,
@@ -106,8 +113,14 @@ impl Supply {
     /// Ends a window: gives back what was held, and tells how many I/Os were due before `stop_ns` but not sent.
     pub(crate) fn end(&mut self, stop_ns: u64) -> u64 {
         let held = self.held.len() as u64;
-        self.free.extend(self.held.drain(..));
-        if self.limit_reached() { held } else { held + self.pacer.due_before(stop_ns) }
+        for io in self.held.drain(..) {
+            if self.measured {
+                self.ios_left += 1;
+                self.bytes_left = self.bytes_left.saturating_add(io.len.into());
+            }
+            self.free.push(io);
+        }
+        if self.limit_reached() { 0 } else { held + self.pacer.due_before(stop_ns) }
     }
 
     /// An I/O that is ready to be sent, if there is one.
@@ -124,13 +137,15 @@ impl Supply {
             if paced && (self.pacer.due_ns() > now_ns || self.limit_reached()) {
                 return None;
             }
-            let mut io = self.free.pop()?;
-            self.assign(&mut io, paced);
-            if self.ready(&mut io) {
+            let io = self.free.pop()?;
+            let io = self.assign(io, paced);
+            if self.is_plain {
                 return Some(io);
             }
-            self.slots[io.slot as usize].ready_ns = None;
-            self.held.push_back(io);
+            let ready = self.prepare(io);
+            if ready.is_some() {
+                return ready;
+            }
         }
     }
 
@@ -180,35 +195,49 @@ impl Supply {
         self.measured && (self.ios_left == 0 || self.bytes_left == 0)
     }
 
-    /// Makes `io` the next of the stream, with its due time.
+    /// Makes a free I/O the next of the stream, with its due time and its data.
     #[inline]
-    fn assign(&mut self, io: &mut Io, paced: bool) {
-        let choice = self.stream.next();
-        (io.op, io.image, io.offset, io.len) = (choice.op, choice.image, choice.offset, choice.len);
-        let due_ns = (paced && self.pacer.is_open()).then(|| self.pacer.due_ns());
-        let ready_ns = due_ns.map(|due_ns| due_ns.max(self.free_since_ns));
-        self.slots[io.slot as usize] = Slot { due_ns, ready_ns, sent_ns: None };
+    fn assign(&mut self, Io { slot, mut buffer, .. }: Io, paced: bool) -> Io {
+        let Choice { op, image, offset, len } = self.stream.next();
+        if self.pacer.is_open() {
+            let due_ns = paced.then(|| self.pacer.due_ns());
+            let ready_ns = due_ns.map(|due_ns| due_ns.max(self.free_since_ns));
+            self.slots[slot as usize] = Slot { due_ns, ready_ns, sent_ns: None };
+        }
         if paced {
             self.pacer.advance();
             if self.measured {
                 self.ios_left -= 1;
-                self.bytes_left = self.bytes_left.saturating_sub(choice.len.into());
+                self.bytes_left = self.bytes_left.saturating_sub(len.into());
             }
         }
+        if self.is_plain && op == Op::Write {
+            self.payload.renew(&mut buffer[..len as usize]);
+        }
+        Io { slot, image, op, offset, len, buffer }
     }
 
-    /// Puts the data of `io` in place; `false` if it has to wait for another I/O on the same units.
-    #[inline]
-    fn ready(&mut self, io: &mut Io) -> bool {
+    /// Puts the data of `io` in place where that takes more than a stamp; `None` if it has to wait for another I/O on
+    /// the same units.
+    fn prepare(&mut self, mut io: Io) -> Option<Io> {
         if let Some((op, spare)) = self.spares.get_mut(io.slot as usize)
             && *op == io.op
         {
             mem::swap(spare, &mut io.buffer);
             *op = if io.op == Op::Read { Op::Write } else { Op::Read };
         }
-        if io.op == Op::Write && !self.verify {
+        if io.op == Op::Write && !self.is_marked {
             self.payload.renew(&mut io.buffer[..io.len as usize]);
         }
+        if self.admit(&mut io) {
+            return Some(io);
+        }
+        self.slots[io.slot as usize].ready_ns = None;
+        self.held.push_back(io);
+        None
+    }
+
+    fn admit(&mut self, io: &mut Io) -> bool {
         self.verifier.as_mut().is_none_or(|verifier| verifier.admit(io))
     }
 
@@ -216,7 +245,7 @@ impl Supply {
     fn next_held(&mut self) -> Option<Io> {
         for _ in 0..self.held.len() {
             let mut io = self.held.pop_front()?;
-            if self.verifier.as_mut().is_none_or(|verifier| verifier.admit(&mut io)) {
+            if self.admit(&mut io) {
                 return Some(io);
             }
             self.held.push_back(io);

@@ -80,7 +80,7 @@ pub struct Checks {
     /// Units that held what was written.
     pub verified: u64,
     /// Units read whose content is not known: not written by a verifying job since they were trimmed, zeroed, or
-    /// written by a job that does not verify.
+    /// written by a job that does not verify; or caught halfway in a write that was under way.
     pub unknown: u64,
     /// Units that did not hold what was written.
     pub mismatched: u64,
