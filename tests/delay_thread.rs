@@ -2,6 +2,7 @@
 //! foreign thread, as librbd's are.
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -14,7 +15,8 @@ pub(crate) struct DelayThread {
     /// Dropped first when the lane is, which ends the thread.
     sent: Option<Sender<(Instant, Io)>>,
     done: Receiver<Done>,
-    delay: Duration,
+    /// How long each I/O really took; a busy machine lets no thread wake up on time.
+    delays: Arc<Mutex<Vec<Duration>>>,
     in_flight: u32,
     drain: Duration,
 }
@@ -26,29 +28,34 @@ impl DelayThread {
     pub(crate) fn new(delay: Duration) -> Self {
         let (sent, to_do) = channel::<(Instant, Io)>();
         let (finished, done) = channel();
+        let delays = Arc::new(Mutex::new(Vec::new()));
+        let log = Arc::clone(&delays);
         thread::spawn(move || {
             let _ = prctl::set_timerslack(1);
-            for (due, io) in to_do {
-                // Sleep most of the time and spin the rest, to complete on time.
-                let margin = Duration::from_micros(200);
-                thread::sleep(due.saturating_duration_since(Instant::now()).saturating_sub(margin));
-                while Instant::now() < due {
-                    thread::yield_now();
-                }
+            for (pushed, io) in to_do {
+                thread::sleep((pushed + delay).saturating_duration_since(Instant::now()));
+                log.lock().expect("nobody panics with it").push(pushed.elapsed());
                 let result = if io.image < Self::IMAGES { Ok(io.len) } else { Err(Errno::ENXIO) };
                 if finished.send(Done { io, result }).is_err() {
                     return;
                 }
             }
         });
-        Self { sent: Some(sent), done, delay, in_flight: 0, drain: Duration::from_secs(10) }
+        Self { sent: Some(sent), done, delays, in_flight: 0, drain: Duration::from_secs(10) }
+    }
+}
+
+impl DelayThread {
+    /// How long each I/O so far really took, from push to just before it was handed over.
+    pub(crate) fn delays(&self) -> Vec<Duration> {
+        self.delays.lock().expect("nobody panics with it").clone()
     }
 }
 
 impl Lane for DelayThread {
     fn push(&mut self, io: Io) {
         let sent = self.sent.as_ref().expect("taken only when dropped");
-        sent.send((Instant::now() + self.delay, io)).expect("the thread runs");
+        sent.send((Instant::now(), io)).expect("the thread runs");
         self.in_flight += 1;
     }
 
