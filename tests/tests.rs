@@ -1,5 +1,6 @@
 //! The integration tests of cephmark, a module for each behaviour.
 
+mod calibration;
 mod ceph;
 mod command_line;
 mod configs;

@@ -1,7 +1,7 @@
 //! The order of trials.
 
-use rand::SeedableRng;
 use rand::seq::SliceRandom;
+use rand::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::{Order, RunSpec, TrialPlan};
@@ -21,19 +21,51 @@ fn sequential(repeats: u32, arms: usize, workloads: usize) -> Vec<TrialPlan> {
         .collect()
 }
 
-/// Blocks that hold every arm once, in random order, so that neither drift nor the place in a block favours an arm.
-/// The repeats of a workload are spread over the whole run.
+/// Blocks that hold every arm once. The repeats of a workload are spread over the whole run.
 fn interleaved(run: &RunSpec, arms: usize, workloads: usize) -> Vec<TrialPlan> {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(run.seed);
+    let mut orders = vec![BlockOrders::new(arms); workloads];
     let mut trials = Vec::new();
     for repeat in 0..run.repeats {
-        for workload in 0..workloads {
-            let mut block: Vec<usize> = (0..arms).collect();
-            block.shuffle(&mut random);
+        for (workload, orders) in orders.iter_mut().enumerate() {
+            let block = orders.draw(&mut random);
             trials.extend(block.into_iter().map(|arm| TrialPlan { arm, workload, repeat }));
         }
     }
     trials
+}
+
+/// The orders of the arms in the blocks of one workload, drawn one after the other.
+///
+/// They are random, so that neither drift nor the place in a block favours an arm. In few blocks chance might still put
+/// one arm first in all of them, and drift would pass for its doing; so the third and the fourth block reverse the first
+/// and the second.
+#[derive(Clone, Debug)]
+pub struct BlockOrders {
+    arms: usize,
+    drawn: Vec<Vec<usize>>,
+}
+
+impl BlockOrders {
+    /// The orders of so many arms.
+    #[must_use]
+    pub const fn new(arms: usize) -> Self {
+        Self { arms, drawn: Vec::new() }
+    }
+
+    /// The order of the next block: every arm once, from 0.
+    pub fn draw(&mut self, random: &mut impl Rng) -> Vec<usize> {
+        let mut block: Vec<usize> = (0..self.arms).collect();
+        match self.drawn.len() {
+            past @ (2 | 3) => {
+                block.clone_from(&self.drawn[past - 2]);
+                block.reverse();
+            }
+            _ => block.shuffle(random),
+        }
+        self.drawn.push(block.clone());
+        block
+    }
 }
 
 #[cfg(test)]
@@ -68,6 +100,18 @@ mod tests {
                     .iter()
                     .all(|trial| (trial.workload, trial.repeat) == (block[0].workload, block[0].repeat))
             );
+        }
+    }
+
+    #[test]
+    fn few_blocks_never_have_one_arm_first_in_all_of_them() {
+        for seed in 0..100 {
+            let plan = trials(&run(Order::Interleaved, 4, seed), 3, 1);
+            let blocks: Vec<Vec<usize>> =
+                plan.chunks(3).map(|block| block.iter().map(|trial| trial.arm).collect()).collect();
+            let reversed = |block: &[usize]| block.iter().rev().copied().collect::<Vec<_>>();
+            assert_eq!(blocks[2], reversed(&blocks[0]));
+            assert_eq!(blocks[3], reversed(&blocks[1]));
         }
     }
 
