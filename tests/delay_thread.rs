@@ -13,7 +13,7 @@ use nix::sys::prctl;
 /// The lane.
 pub(crate) struct DelayThread {
     /// Dropped first when the lane is, which ends the thread.
-    sent: Option<Sender<(Instant, Io)>>,
+    sent: Option<Sender<(Instant, Box<Io>)>>,
     done: Receiver<Done>,
     /// How long each I/O really took; a busy machine lets no thread wake up on time.
     delays: Arc<Mutex<Vec<Duration>>>,
@@ -26,7 +26,7 @@ impl DelayThread {
     pub(crate) const IMAGES: u32 = 2;
 
     pub(crate) fn new(delay: Duration) -> Self {
-        let (sent, to_do) = channel::<(Instant, Io)>();
+        let (sent, to_do) = channel::<(Instant, Box<Io>)>();
         let (finished, done) = channel();
         let delays = Arc::new(Mutex::new(Vec::new()));
         let log = Arc::clone(&delays);
@@ -53,7 +53,7 @@ impl DelayThread {
 }
 
 impl Lane for DelayThread {
-    fn push(&mut self, io: Io) {
+    fn push(&mut self, io: Box<Io>) {
         let sent = self.sent.as_ref().expect("taken only when dropped");
         sent.send((Instant::now(), io)).expect("the thread runs");
         self.in_flight += 1;

@@ -44,11 +44,11 @@ impl<L: Lane> Contract<'_, L> {
         self.dropping_gives_up_at_its_deadline();
     }
 
-    fn io(&self, slot: u32, op: Op) -> Io {
+    fn io(&self, slot: u32, op: Op) -> Box<Io> {
         let mut buffer = Buffer::zeroed(BLOCK as usize);
         buffer.fill(slot as u8);
         let len = if matches!(op, Op::Sync | Op::DataSync) { 0 } else { BLOCK };
-        Io { slot, image: slot % self.images, op, offset: u64::from(slot * BLOCK), len, buffer }
+        Box::new(Io { slot, image: slot % self.images, op, offset: u64::from(slot * BLOCK), len, buffer })
     }
 
     fn lane(&self) -> L {
@@ -85,7 +85,7 @@ impl<L: Lane> Contract<'_, L> {
 
     fn slots_can_be_used_over_and_over(&self) {
         let (mut lane, rounds) = (self.lane(), 200_usize);
-        let mut free: Vec<Io> = (0..DEPTH).map(|slot| self.io(slot, Op::Write)).collect();
+        let mut free: Vec<Box<Io>> = (0..DEPTH).map(|slot| self.io(slot, Op::Write)).collect();
         let (mut pushed, mut back, until) = (0, 0, Instant::now() + LONG);
         while back < rounds {
             while pushed < rounds

@@ -18,10 +18,10 @@ const MIB: u64 = 1 << 20;
 const BLOCK: u32 = 4096;
 const LONG: Duration = Duration::from_secs(60);
 
-fn io(slot: u32, image: u32, op: Op, offset: u64, fill: u8) -> Io {
+fn io(slot: u32, image: u32, op: Op, offset: u64, fill: u8) -> Box<Io> {
     let mut buffer = Buffer::zeroed(BLOCK as usize);
     buffer.fill(fill);
-    Io { slot, image, op, offset, len: BLOCK, buffer }
+    Box::new(Io { slot, image, op, offset, len: BLOCK, buffer })
 }
 
 /// Waits for `count` I/Os to come back.
@@ -34,7 +34,7 @@ fn collect(lane: &mut LibrbdLane, count: usize) -> Vec<Done> {
     dones
 }
 
-fn once(lane: &mut LibrbdLane, io: Io) -> Done {
+fn once(lane: &mut LibrbdLane, io: Box<Io>) -> Done {
     lane.push(io);
     collect(lane, 1).remove(0)
 }

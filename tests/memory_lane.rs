@@ -28,7 +28,7 @@ pub(crate) fn memory(len: u64) -> Memory {
 /// The lane: of the I/Os in flight any is done next, and an I/O takes effect when it completes.
 pub(crate) struct MemoryLane {
     memory: Memory,
-    flying: Vec<Io>,
+    flying: Vec<Box<Io>>,
     /// By how many writes until it strikes.
     fault: Option<(u32, Fault)>,
     random: u64,
@@ -85,7 +85,7 @@ fn strike(fault: &mut Option<(u32, Fault)>) -> Option<Fault> {
 }
 
 impl Lane for MemoryLane {
-    fn push(&mut self, io: Io) {
+    fn push(&mut self, io: Box<Io>) {
         self.flying.push(io);
     }
 

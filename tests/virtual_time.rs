@@ -69,7 +69,7 @@ impl<F: FnMut(Duration, &Io) -> Fate> KnownDelays<F> {
 }
 
 impl<F: FnMut(Duration, &Io) -> Fate> Lane for KnownDelays<F> {
-    fn push(&mut self, io: Io) {
+    fn push(&mut self, io: Box<Io>) {
         let fate = (self.fate)(self.clock.now() - self.made, &io);
         self.clock.advance(fate.push);
         self.due.push(Reverse((self.clock.now() + fate.delay, self.pushed, io.slot)));

@@ -21,7 +21,7 @@ pub struct LibrbdLane {
     sizes: Box<[Bytes]>,
     inbox: Inbox,
     /// The I/Os that librbd has, by slot, each with its place in the order of pushing.
-    flying: Box<[Option<(u64, Io)>]>,
+    flying: Box<[Option<(u64, Box<Io>)>]>,
     in_flight: u32,
     pushed: u64,
     drain: Duration,
@@ -96,7 +96,7 @@ impl LibrbdLane {
 
     /// Says what librbd still has, and gives it up: its buffers, the inbox it will post to, and the images.
     fn abandon(&mut self) {
-        let stuck: Vec<(u64, Io)> = self.flying.iter_mut().filter_map(Option::take).collect();
+        let stuck: Vec<(u64, Box<Io>)> = self.flying.iter_mut().filter_map(Option::take).collect();
         if let Some((_, oldest)) = stuck.iter().min_by_key(|(order, _)| *order) {
             let image = self.images.get(oldest.image as usize).map_or("an image", Image::name);
             say(format_args!(
@@ -115,7 +115,7 @@ impl LibrbdLane {
 }
 
 impl Lane for LibrbdLane {
-    fn push(&mut self, io: Io) {
+    fn push(&mut self, io: Box<Io>) {
         let slot = io.slot;
         // Before librbd has the buffer: a panic later would free it.
         assert!(

@@ -55,7 +55,7 @@ impl Op {
     }
 }
 
-/// One I/O: where, what, and the memory it uses.
+/// One I/O: where, what, and the memory it uses. It travels in a box, made once: what moves is one word.
 #[derive(Debug)]
 pub struct Io {
     /// Which of the loop's `iodepth` I/Os this is: `0..iodepth`, the same for its whole life.
@@ -76,7 +76,7 @@ pub struct Io {
 #[derive(Debug)]
 pub struct Done {
     /// The I/O as it was pushed.
-    pub io: Io,
+    pub io: Box<Io>,
     /// Bytes done (for trims, zeroes and syncs `io.len`), or the error.
     pub result: Result<u32, Errno>,
 }
@@ -97,7 +97,7 @@ pub enum LaneError {
 /// One queue of I/O over all images of an arm.
 pub trait Lane {
     /// Starts an I/O. Never fails: trouble comes back as a [`Done`]. May block inside the client's own throttle.
-    fn push(&mut self, io: Io);
+    fn push(&mut self, io: Box<Io>);
 
     /// Hands every I/O that has finished to `done`: only what had finished before the first is handed over, as one
     /// stamp is taken for all. With none finished it waits for the first until `until`, also with none in flight (an

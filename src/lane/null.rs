@@ -9,7 +9,7 @@ use super::{Done, Io, Lane, LaneError};
 /// A ring of I/Os that are finished already. Reads leave the buffer as it was.
 #[derive(Debug)]
 pub struct NullLane {
-    finished: VecDeque<Io>,
+    finished: VecDeque<Box<Io>>,
 }
 
 impl NullLane {
@@ -22,7 +22,7 @@ impl NullLane {
 
 impl Lane for NullLane {
     #[inline]
-    fn push(&mut self, io: Io) {
+    fn push(&mut self, io: Box<Io>) {
         self.finished.push_back(io);
     }
 

@@ -105,7 +105,7 @@ impl<L: Lane, C: Clock> Driver<L, C> {
     /// Pushes an I/O, and looks for completions so that none waits for its stamp longer than one push takes. Returns
     /// the time.
     #[inline]
-    fn send(&mut self, io: Io, now_ns: u64) -> Result<u64, DriveError> {
+    fn send(&mut self, io: Box<Io>, now_ns: u64) -> Result<u64, DriveError> {
         let sent_ns = self.account.send(&io, now_ns);
         self.lane.push(io);
         // A time in the past: only look.

@@ -39,14 +39,14 @@ pub(crate) struct Supply {
     /// Whether nothing is verified and no slot has two buffers.
     is_plain: bool,
     pub(crate) slots: Vec<Slot>,
-    free: Vec<Io>,
+    free: Vec<Box<Io>>,
     /// Since when `free` has not been empty.
     free_since_ns: u64,
     /// By slot, the buffer that its I/O does not use now, and what for: reads must not spoil the data of writes.
     /// Empty unless the job does both.
     spares: Vec<(Op, Buffer)>,
     /// I/Os that wait for others on the same units.
-    held: VecDeque<Io>,
+    held: VecDeque<Box<Io>>,
     retry_held: bool,
     measured: bool,
     /// Left until `number_ios` and `io_size`.
@@ -72,9 +72,8 @@ impl Supply {
         let spares = (0..spares).map(|_| (Op::Read, buffer(Op::Read))).collect();
         // Slot 0 is the first to be taken.
         let slots = (0..job.iodepth).rev();
-        let free =
-            slots.map(|slot| Io { slot, image: 0, op: first, offset: 0, len: 0, buffer: buffer(first) });
-        let free = free.collect();
+        let io = |slot| Io { slot, image: 0, op: first, offset: 0, len: 0, buffer: buffer(first) };
+        let free = slots.map(io).map(Box::new).collect();
         Self {
             pacer: Pacer::new(job, thread),
             is_plain: ledger.is_none() && !has_spares,
@@ -125,7 +124,7 @@ impl Supply {
 
     /// An I/O that is ready to be sent, if there is one.
     #[inline]
-    pub(crate) fn next(&mut self, now_ns: u64) -> Option<Io> {
+    pub(crate) fn next(&mut self, now_ns: u64) -> Option<Box<Io>> {
         if self.retry_held {
             let ready = self.next_held();
             if ready.is_some() {
@@ -137,8 +136,8 @@ impl Supply {
             if paced && (self.pacer.due_ns() > now_ns || self.limit_reached()) {
                 return None;
             }
-            let io = self.free.pop()?;
-            let io = self.assign(io, paced);
+            let mut io = self.free.pop()?;
+            self.assign(&mut io, paced);
             if self.is_plain {
                 return Some(io);
             }
@@ -163,13 +162,13 @@ impl Supply {
     }
 
     /// An I/O that is free right now, for a use of its own; it is given back as any other.
-    pub(crate) fn take_free(&mut self) -> Option<Io> {
+    pub(crate) fn take_free(&mut self) -> Option<Box<Io>> {
         self.free.pop()
     }
 
     /// Takes back an I/O that completed.
     #[inline]
-    pub(crate) fn give_back(&mut self, io: Io, now_ns: u64) {
+    pub(crate) fn give_back(&mut self, io: Box<Io>, now_ns: u64) {
         if self.free.is_empty() {
             self.free_since_ns = now_ns;
         }
@@ -197,12 +196,13 @@ impl Supply {
 
     /// Makes a free I/O the next of the stream, with its due time and its data.
     #[inline]
-    fn assign(&mut self, Io { slot, mut buffer, .. }: Io, paced: bool) -> Io {
+    fn assign(&mut self, io: &mut Io, paced: bool) {
         let Choice { op, image, offset, len } = self.stream.next();
+        (io.op, io.image, io.offset, io.len) = (op, image, offset, len);
         if self.pacer.is_open() {
             let due_ns = paced.then(|| self.pacer.due_ns());
             let ready_ns = due_ns.map(|due_ns| due_ns.max(self.free_since_ns));
-            self.slots[slot as usize] = Slot { due_ns, ready_ns, sent_ns: None };
+            self.slots[io.slot as usize] = Slot { due_ns, ready_ns, sent_ns: None };
         }
         if paced {
             self.pacer.advance();
@@ -212,14 +212,13 @@ impl Supply {
             }
         }
         if self.is_plain && op == Op::Write {
-            self.payload.renew(&mut buffer[..len as usize]);
+            self.payload.renew(&mut io.buffer[..len as usize]);
         }
-        Io { slot, image, op, offset, len, buffer }
     }
 
     /// Puts the data of `io` in place where that takes more than a stamp; `None` if it has to wait for another I/O on
     /// the same units.
-    fn prepare(&mut self, mut io: Io) -> Option<Io> {
+    fn prepare(&mut self, mut io: Box<Io>) -> Option<Box<Io>> {
         if let Some((op, spare)) = self.spares.get_mut(io.slot as usize)
             && *op == io.op
         {
@@ -242,7 +241,7 @@ impl Supply {
     }
 
     #[cold]
-    fn next_held(&mut self) -> Option<Io> {
+    fn next_held(&mut self) -> Option<Box<Io>> {
         for _ in 0..self.held.len() {
             let mut io = self.held.pop_front()?;
             if self.admit(&mut io) {
