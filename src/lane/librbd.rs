@@ -14,6 +14,9 @@ use super::{Done, Io, Lane, LaneError, Op};
 use crate::ceph::{Error, Image, Notify, Request, say};
 use crate::units::Bytes;
 
+/// An I/O that librbd has, behind its place in the order of pushing.
+type Flight = (u64, Box<Io>);
+
 /// One queue of I/O over open images.
 #[derive(Debug)]
 pub struct LibrbdLane {
@@ -21,7 +24,7 @@ pub struct LibrbdLane {
     sizes: Box<[Bytes]>,
     inbox: Inbox,
     /// The I/Os that librbd has, by slot, each with its place in the order of pushing.
-    flying: Box<[Option<(u64, Box<Io>)>]>,
+    flying: Box<[Option<Flight>]>,
     in_flight: u32,
     pushed: u64,
     drain: Duration,
@@ -96,7 +99,7 @@ impl LibrbdLane {
 
     /// Says what librbd still has, and gives it up: its buffers, the inbox it will post to, and the images.
     fn abandon(&mut self) {
-        let stuck: Vec<(u64, Box<Io>)> = self.flying.iter_mut().filter_map(Option::take).collect();
+        let stuck: Vec<Flight> = self.flying.iter_mut().filter_map(Option::take).collect();
         if let Some((_, oldest)) = stuck.iter().min_by_key(|(order, _)| *order) {
             let image = self.images.get(oldest.image as usize).map_or("an image", Image::name);
             say(format_args!(

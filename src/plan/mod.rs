@@ -33,9 +33,8 @@ pub use crate::profile::{BlockShare, Distribution, Fault, OnError, Order, Rw, Sh
 pub use arm::{Arm, ClientOption, ExistingImage, ManagedImages, Subject};
 pub use job::{Job, Pace};
 pub use needs::{Needs, Written};
-pub use sliced::Slicing;
-pub use options::OptionCheck;
 pub use order::BlockOrders;
+pub use sliced::Slicing;
 pub use workload::WorkloadPlan;
 
 use crate::profile::Loaded;
