@@ -18,8 +18,8 @@ const RADOS: &str = "rados_(version|create2|connect|shutdown|conf_(read_file|par
 const RBD: &str = "rbd_(version|image_options_(create|destroy|set_string|set_uint64)|create4|remove|list2|\
     image_spec_list_cleanup|namespace_(create|remove|list|exists)|open|open_read_only|close|stat|get_size|get_id|\
     get_features|get_flags|get_stripe_unit|get_stripe_count|get_data_pool_id|get_parent|linked_image_spec_cleanup|\
-    snap_spec_cleanup|resize2|metadata_(get|set|remove|list)|watchers_list|watchers_list_cleanup|lock_get_owners|\
-    lock_get_owners_cleanup|is_exclusive_lock_owner|diff_iterate2|config_image_list|config_image_list_cleanup|\
+    snap_spec_cleanup|resize2|metadata_(get|set|remove|list)|watchers_list|watchers_list_cleanup|list_lockers|\
+    is_exclusive_lock_owner|diff_iterate2|config_image_list|config_image_list_cleanup|\
     snap_(list|list_end|create|remove)|flush|invalidate_cache|aio_(create_completion|release|get_return_value|\
     read|write|discard|write_zeroes|flush))";
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 use cephmark::lab::Cluster;
 use nix::sys::signal::Signal;
 
-use crate::support::ceph::{command, tool};
+use crate::support::ceph::{TestPool, command, tool};
 use crate::support::cluster::shared;
 use crate::support::faults::hurt;
 use crate::support::site::{PROFILE, Running, Site};
@@ -15,8 +15,7 @@ use crate::support::site::{PROFILE, Running, Site};
 /// A run with these settings is refused for a reason that has these words.
 #[track_caller]
 fn refused(site: &Site<'_>, sets: &[&str], words: &[&str]) {
-    let arguments: Vec<&str> = sets.iter().flat_map(|set| ["--set", set]).collect();
-    site.run(PROFILE, &arguments).refused(3, words);
+    site.run(PROFILE, sets).refused(3, words);
     site.assert_untouched();
 }
 
@@ -139,11 +138,10 @@ fn monitors_that_do_not_answer_are_given_up_in_time() {
 
 #[track_caller]
 fn monitors_are_given_up(site: &Site<'_>) {
-    let sets = ["--set", OTHER_CONF, "--set", "cluster.timeout=2s"];
-    let end = site.run(PROFILE, &sets);
+    let end = site.run(PROFILE, &[OTHER_CONF, "cluster.timeout=2s"]);
     end.refused(3, &["no answer from the monitors", "check that they run and can be reached"]);
     assert!(end.took < Duration::from_secs(2 + 5), "{:?}", end.took);
-    let running = site.start(PROFILE, &["--set", OTHER_CONF, "--set", "cluster.timeout=60s"]);
+    let running = site.start(PROFILE, &[OTHER_CONF, "cluster.timeout=60s"]);
     std::thread::sleep(Duration::from_secs(1));
     running.signal(Signal::SIGINT);
     let end = running.end();
@@ -185,8 +183,9 @@ fn an_image_that_somebody_else_has_open() {
         &["rbd/", "/theirs is open elsewhere: client.", "stop that client, or name another image"],
     );
     // To read it is no harm.
-    site.run(PROFILE, &["--set", target, "--set", "workloads.w.rw=randread"]).success();
+    site.run(PROFILE, &[target, "workloads.w.rw=randread"]).success();
     drop(watching);
+    site.forget_clients();
     tool(site.lab, "rbd", &["rm", "--no-progress", &image]);
 }
 
@@ -196,7 +195,7 @@ fn an_image_that_somebody_else_has_locked() {
     let image = site.create("theirs", 16);
     site.rbd(&["lock", "add", &image, "mine"]);
     let target = "targets.t={rbd: {image: rbd/NAMESPACE/theirs}, destroys_data: true}";
-    refused(&site, &[target], &["/theirs is locked by client.", "stop that client, or name another image"]);
+    refused(&site, &[target], &["/theirs is locked by client.", "`rbd lock ls`"]);
     let owner = site.rbd(&["lock", "ls", &image]);
     let owner =
         owner.lines().find_map(|line| line.split_whitespace().find(|word| word.starts_with("client.")));
@@ -207,22 +206,18 @@ fn an_image_that_somebody_else_has_locked() {
 #[test]
 fn a_plan_beyond_the_quota_of_its_pool() {
     let site = Site::on(shared());
-    let pool = crate::support::ceph::fresh_name();
-    tool(site.lab, "ceph", &["osd", "pool", "create", &pool, "1"]);
-    tool(site.lab, "rbd", &["pool", "init", &pool]);
-    tool(site.lab, "ceph", &["osd", "pool", "set-quota", &pool, "max_bytes", "8388608"]);
-    let sets = [format!("targets.t.rbd={{pool: {pool}, size: 16MiB}}")];
-    let words = ["the images need 16MiB, but its quota of 8MiB leaves 8MiB", "set-quota"];
-    refused(&site, &[&sets[0]], &words);
+    let pool = TestPool::new(site.lab);
+    tool(site.lab, "ceph", &["osd", "pool", "set-quota", &pool.name, "max_bytes", "8388608"]);
+    let words = ["the images need 16MiB, but its quota of 8MiB leaves ", "set-quota"];
+    refused(&site, &[&format!("targets.t.rbd={{pool: {}, size: 16MiB}}", pool.name)], &words);
     // As the data pool of an image it counts all the same.
-    refused(&site, &[&format!("targets.t.rbd.data_pool={pool}")], &words);
-    tool(site.lab, "ceph", &["osd", "pool", "rm", &pool, &pool, "--yes-i-really-really-mean-it"]);
+    refused(&site, &[&format!("targets.t.rbd.data_pool={}", pool.name)], &words);
 }
 
 #[test]
 fn a_plan_beyond_the_clusters_nearfull_line() {
     let site = Site::on(shared());
-    let words = ["until the cluster is nearfull (85 % of 4GiB)", "lower `size` or `images`, or add OSDs"];
+    let words = ["until the cluster is nearfull (85 % of ", "lower `size` or `images`, or add OSDs"];
     refused(&site, &["targets.t.rbd.size=1TiB"], &words);
     refused(&site, &["targets.t.rbd.size=32MiB", "targets.t.rbd.images=200"], &words);
 }

@@ -6,7 +6,7 @@ use crate::support::site::{PROFILE, Running, Site};
 /// Runs a profile where there is no cluster that could be asked.
 #[track_caller]
 fn refused_offline(site: &Site<'_>, profile: &str, set: &str, words: &[&str]) {
-    let mut command = site.run_command(profile, &["--set", set]);
+    let mut command = site.run_command(profile, &[set]);
     command.env("CEPH_CONF", "/nowhere/ceph.conf");
     Running::start(command).end().refused(2, words);
     site.assert_untouched();
@@ -40,7 +40,7 @@ fn a_mistake_in_the_file_is_told_with_its_line_and_column() {
         &site,
         &mistaken,
         "run.seed=1",
-        &["profile.yaml:6:", "`iodepht`", "did you mean `iodepth`?"],
+        &["profile.yaml:6:", "workloads.w.iodepht: unknown key", "did you mean `iodepth`?"],
     );
 }
 
@@ -48,9 +48,8 @@ fn a_mistake_in_the_file_is_told_with_its_line_and_column() {
 fn a_block_larger_than_an_existing_image_is_refused_once_its_size_is_known() {
     let site = Site::on(shared());
     let image = site.create("small", 1);
-    let sets =
-        ["--set", "targets.t.rbd={image: rbd/NAMESPACE/small}", "--set", "targets.t.destroys_data=true"];
-    let end = site.run(PROFILE, &[&sets[..], &["--set", "workloads.w.bs=2m"]].concat());
+    let target = "targets.t={rbd: {image: rbd/NAMESPACE/small}, destroys_data: true}";
+    let end = site.run(PROFILE, &[target, "workloads.w.bs=2m"]);
     end.refused(2, &["workloads.w.bs: a block of 2MiB is larger than the image of 1MiB"]);
     site.rbd(&["rm", "--no-progress", &image]);
     site.assert_untouched();
@@ -70,8 +69,9 @@ fn an_option_that_ceph_does_not_have_is_told_with_the_one_that_was_meant() {
 fn a_place_for_results_that_can_not_be_written_is_refused_before_the_run() {
     let site = Site::on(shared());
     std::fs::write(site.path("file"), "").expect("a file");
+    site.write(PROFILE);
     for out in ["/proc/results", "file", "file/results"] {
-        let end = site.run(PROFILE, &["--out", out]);
+        let end = site.cephmark(&["run", "profile.yaml", "--out", out]);
         end.refused(2, &["can't write results to ", out, "choose another directory with --out"]);
         site.assert_untouched();
     }

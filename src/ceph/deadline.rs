@@ -13,9 +13,9 @@ use std::time::Duration;
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
-use super::Error;
+use super::{Error, socket_directory};
 
-/// Whether the thread of any call was left behind.
+/// Whether the thread of any call, or anything that Ceph's libraries still use, was left behind.
 static LEFT_BEHIND: AtomicBool = AtomicBool::new(false);
 
 /// Runs a blocking call, for at most `limit` and until `cancel`.
@@ -55,22 +55,29 @@ pub fn finish_within<T: Send + 'static>(
     })
 }
 
-/// Ends the process at once if a call was left behind: the usual way out would take down what that call still uses.
-///
-/// Implements: `_exit`.
+/// Ends the process at once if anything was left behind.
 pub fn leave_if_stuck(code: u8) {
     if LEFT_BEHIND.load(Ordering::Relaxed) {
-        // What was printed must not be lost with the buffers.
-        drop(io::stdout().flush());
-        // SAFETY: ends the process without running anything of it.
-        unsafe { libc::_exit(i32::from(code)) };
+        leave(code);
     }
 }
 
-/// Tells the user what can't be returned as an error, because a value is being dropped.
+/// Ends the process at once: the usual way out would take down what calls in Ceph's libraries still use.
+///
+/// Implements: `_exit`.
+pub fn leave(code: u8) -> ! {
+    // What was printed must not be lost with the buffers.
+    drop(io::stdout().flush());
+    socket_directory::remove_all();
+    // SAFETY: ends the process without running anything of it.
+    unsafe { libc::_exit(i32::from(code)) }
+}
+
+/// Tells the user what can't be returned as an error, because a value is being dropped. It is not the reason why a
+/// command failed, so that it does not begin as that line does.
 pub(crate) fn say(message: impl std::fmt::Display) {
     // A closed stderr must not turn a clean-up into a panic.
-    drop(writeln!(io::stderr(), "cephmark: {message}"));
+    drop(writeln!(io::stderr(), "{message}"));
 }
 
 fn start(what: &str, call: impl FnOnce() + Send + 'static) -> Result<(), Error> {
@@ -79,8 +86,13 @@ fn start(what: &str, call: impl FnOnce() + Send + 'static) -> Result<(), Error> 
     thread.map(drop).map_err(|source| Error::System { what: what.to_owned(), source })
 }
 
-fn left_behind(error: Error) -> Error {
+/// Notes that something of Ceph's libraries is left behind, in use.
+pub(crate) fn leave_behind() {
     LEFT_BEHIND.store(true, Ordering::Relaxed);
+}
+
+fn left_behind(error: Error) -> Error {
+    leave_behind();
     error
 }
 

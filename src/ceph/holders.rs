@@ -1,12 +1,9 @@
 //! Who else uses an image.
 #![expect(unsafe_code, reason = "calls librbd")]
 
-use std::ffi::c_char;
-
 use ceph_sys::rbd::rbd_image_watcher_t;
-use nix::errno::Errno;
 
-use super::call::{check, text};
+use super::call::{check, grown, split_nul, text};
 use super::{Error, Image};
 
 /// A client that has the image open for writing, or had until its death less than 30 s ago.
@@ -18,15 +15,14 @@ pub struct Watcher {
     pub client: u64,
 }
 
-/// A client that holds the image's exclusive lock.
+/// A client that holds a lock of the image.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LockOwner {
-    /// Its name, number and address, as librbd prints them.
+    /// Its name in the cluster, such as `client.4123`.
     pub client: String,
+    /// Its address.
+    pub address: String,
 }
-
-/// Room for the owners of a lock, which only one client can hold at a time, and a few more.
-const OWNERS: usize = 8;
 
 impl Image {
     /// The clients that have the image open for writing; this one too, if it has.
@@ -53,34 +49,42 @@ impl Image {
         Ok(watchers)
     }
 
-    /// The clients that hold the image's exclusive lock: none or one.
+    /// The clients that hold a lock: the exclusive lock that a writer takes by itself, or one taken with `rbd lock add`,
+    /// before which every writer has to wait.
     ///
-    /// Implements: `rbd_lock_get_owners`.
+    /// Implements: `rbd_list_lockers`.
     ///
     /// # Errors
     /// [`Error::Failed`].
     pub fn lock_owners(&self) -> Result<Vec<LockOwner>, Error> {
         let rbd = self.rbd();
-        let mut mode = 0;
-        let mut owners = [std::ptr::null_mut::<c_char>(); OWNERS];
-        let mut count = owners.len();
-        // SAFETY: the image is open, there is room for `count` owners, and `mode` is a place to write to.
-        let code = unsafe {
-            rbd.rbd_lock_get_owners(self.raw(), &raw mut mode, owners.as_mut_ptr(), &raw mut count)
-        };
-        match check(code) {
-            // Both mean that nobody does: without the feature nobody can.
-            Err(Errno::ENOENT | Errno::EINVAL) => return Ok(Vec::new()),
-            Err(errno) => return Err(self.failed("list the lock owners of", errno)),
-            Ok(_) => {}
-        }
-        let found = owners.iter().take(count).map(|owner| LockOwner {
-            // SAFETY: librbd filled the entry with a string of its own.
-            client: unsafe { text(*owner) },
+        let mut addresses = Vec::new();
+        let clients = grown(|clients| {
+            let (mut exclusive, mut tag, mut cookies) = (0, vec![0; clients.len()], vec![0; clients.len()]);
+            addresses.resize(clients.len(), 0);
+            let [mut tag_len, mut clients_len, mut cookies_len, mut addresses_len] = [clients.len(); 4];
+            // SAFETY: the image is open, the lengths are those of the buffers, and all are places to write to.
+            let code = unsafe {
+                rbd.rbd_list_lockers(
+                    self.raw(),
+                    &raw mut exclusive,
+                    tag.as_mut_ptr(),
+                    &raw mut tag_len,
+                    clients.as_mut_ptr().cast(),
+                    &raw mut clients_len,
+                    cookies.as_mut_ptr(),
+                    &raw mut cookies_len,
+                    addresses.as_mut_ptr().cast(),
+                    &raw mut addresses_len,
+                )
+            };
+            check(code as i64)?;
+            addresses.truncate(addresses_len);
+            Ok(clients_len)
         });
-        let found = found.collect();
-        // SAFETY: these are the entries that librbd filled; their strings are freed once, here.
-        unsafe { rbd.rbd_lock_get_owners_cleanup(owners.as_mut_ptr(), count) };
-        Ok(found)
+        let clients = clients.map_err(|errno| self.failed("list the lock owners of", errno))?;
+        let owners = split_nul(&clients).into_iter().zip(split_nul(&addresses));
+        let owners = owners.filter(|(client, _)| !client.is_empty());
+        Ok(owners.map(|(client, address)| LockOwner { client, address }).collect())
     }
 }

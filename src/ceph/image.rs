@@ -9,7 +9,7 @@ use ceph_sys::rbd::{Rbd, rbd_image_info_t};
 use nix::errno::Errno;
 
 use super::call::{Raw, c_text, check, text};
-use super::deadline::{finish_within, say};
+use super::deadline::{finish_within, leave_behind, say};
 use super::{Error, Features, Pool};
 use crate::units::Bytes;
 
@@ -154,6 +154,12 @@ impl Image {
     /// then, with its connection.
     pub fn close(self) -> Result<(), Error> {
         Arc::into_inner(self.0).map_or(Ok(()), |mut open| open.shut())
+    }
+
+    /// Gives it up without closing it, which would only hang, for the cluster is stuck.
+    pub fn leave_behind(self) {
+        leave_behind();
+        std::mem::forget(self);
     }
 
     pub(super) fn rbd(&self) -> &'static Rbd {

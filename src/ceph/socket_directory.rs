@@ -59,7 +59,7 @@ impl Drop for SocketDirectory {
 }
 
 /// Removes what is left as the process ends; a thread that hangs with the list must not stop that.
-extern "C" fn remove_all() {
+pub(super) extern "C" fn remove_all() {
     if let Ok(made) = MADE.try_lock() {
         made.iter().for_each(|path| drop(fs::remove_dir_all(path)));
     }

@@ -24,7 +24,7 @@ pub struct ClusterUsage {
 pub struct PoolUsage {
     /// What clients stored, without copies.
     pub stored: Bytes,
-    /// What clients can store in addition, as the cluster reckons it.
+    /// What clients can store in addition, as the cluster reckons it; 0 for a pool that it has not yet looked at.
     pub available: Bytes,
     /// How many bytes its quota allows, if it has one.
     pub quota: Option<Bytes>,
@@ -115,22 +115,20 @@ impl Pool {
     /// # Errors
     /// As [`Cluster::mon_command`].
     pub fn usage(&self) -> Result<PoolUsage, Error> {
-        let gone = |command: &str| Error::Reply {
-            command: command.to_owned(),
-            reason: format!("it does not list the pool {}; was it removed?", self.name()),
-        };
         let df: Df = self.cluster().ask(&json!({"prefix": "df"}))?;
         let dump: OsdDump = self.cluster().ask(&json!({"prefix": "osd dump"}))?;
-        let stats =
-            df.pools.into_iter().find(|pool| pool.name == self.name()).ok_or_else(|| gone("df"))?.stats;
-        let pool = dump
-            .pools
-            .into_iter()
-            .find(|pool| pool.pool_name == self.name())
-            .ok_or_else(|| gone("osd dump"))?;
+        // A pool that is only seconds old has no statistics yet.
+        let stats = df.pools.into_iter().find(|pool| pool.name == self.name());
+        let (stored, available) = stats.map_or((0, 0), |pool| (pool.stats.stored, pool.stats.max_avail));
+        let pool = dump.pools.into_iter().find(|pool| pool.pool_name == self.name()).ok_or_else(|| {
+            Error::Reply {
+                command: "osd dump".to_owned(),
+                reason: format!("it does not list the pool {}; was it removed?", self.name()),
+            }
+        })?;
         Ok(PoolUsage {
-            stored: Bytes(stats.stored),
-            available: Bytes(stats.max_avail),
+            stored: Bytes(stored),
+            available: Bytes(available),
             quota: (pool.quota_max_bytes > 0).then_some(Bytes(pool.quota_max_bytes)),
             amplification: self.cluster().amplification(pool.size, &pool.erasure_code_profile)?,
         })

@@ -71,8 +71,8 @@ async fn measure(plan: &Plan, args: &RunArgs, interrupted: &CancellationToken) -
     let (result, outcome, directory) = ran?;
     if !result.trials.is_empty() {
         print(&text(&result, Layout::of_stdout(Detail::Unrepeated)))?;
+        eprintln!("result: {}", directory.path().join(crate::result::FILE_NAME).display());
     }
-    eprintln!("result: {}", directory.path().join(crate::result::FILE_NAME).display());
     Ok(outcome?)
 }
 

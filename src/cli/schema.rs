@@ -5,6 +5,7 @@ use schemars::schema_for;
 
 use super::{Failure, print};
 use crate::profile::Profile;
+use crate::result::ResultFile;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -25,6 +26,8 @@ pub struct SchemaArgs {
 pub enum Format {
     /// What a run is told to do.
     Profile,
+    /// What a run found.
+    Result,
 }
 
 /// Prints the schema.
@@ -34,6 +37,7 @@ pub enum Format {
 pub fn run(args: &SchemaArgs) -> Result<(), Failure> {
     let schema = match args.format {
         Format::Profile => schema_for!(Profile),
+        Format::Result => schema_for!(ResultFile),
     };
     print(&format!("{:#}\n", schema.as_value()))
 }

@@ -11,7 +11,7 @@ use nix::errno::Errno;
 
 use super::inbox::{Inbox, Slot};
 use super::{Done, Io, Lane, LaneError, Op};
-use crate::ceph::{Error, Image, Notify, Request, say};
+use crate::ceph::{Error, Image, Notify, Request, leave_behind, say};
 use crate::units::Bytes;
 
 /// An I/O that librbd has, behind its place in the order of pushing.
@@ -103,15 +103,15 @@ impl LibrbdLane {
         if let Some((_, oldest)) = stuck.iter().min_by_key(|(order, _)| *order) {
             let image = self.images.get(oldest.image as usize).map_or("an image", Image::name);
             say(format_args!(
-                "{} of librbd's I/Os did not end within {:?} and are left behind, the oldest a {} of {} bytes at {} of \
-                 {image}; the cluster is stuck, see `ceph -s`",
+                "{} of librbd's I/Os never ended and are left behind, the oldest a {} of {} bytes at {} of {image}; the cluster \
+                 is stuck, see `ceph -s`",
                 stuck.len(),
-                self.drain,
                 oldest.op.name(),
                 oldest.len,
                 oldest.offset,
             ));
         }
+        leave_behind();
         self.inbox.leak();
         std::mem::forget((stuck, Arc::clone(&self.images)));
     }

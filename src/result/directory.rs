@@ -10,7 +10,11 @@ const DEFAULT_PARENT: &str = "results";
 
 /// A directory that can take a result.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ResultDirectory(PathBuf);
+pub struct ResultDirectory {
+    path: PathBuf,
+    /// Those that did not exist before, the innermost first.
+    made: Vec<PathBuf>,
+}
 
 /// A directory that can't take a result.
 #[derive(Debug, thiserror::Error)]
@@ -43,17 +47,34 @@ impl ResultDirectory {
             Some(out) => out.to_owned(),
             None => Path::new(DEFAULT_PARENT).join(format!("{name}-{}", started.compact())),
         };
-        try_out(&path).map_err(|source| DirectoryError::NotWritable { path: path.clone(), source })?;
-        if path.join(FILE_NAME).exists() {
-            return Err(DirectoryError::Taken { path });
+        let missing = path.ancestors().take_while(|path| !path.as_os_str().is_empty() && !path.exists());
+        let directory = Self { made: missing.map(Path::to_owned).collect(), path };
+        if let Err(source) = try_out(&directory.path) {
+            directory.remove_made();
+            return Err(DirectoryError::NotWritable { path: directory.path, source });
         }
-        Ok(Self(path))
+        if directory.path.join(FILE_NAME).exists() {
+            return Err(DirectoryError::Taken { path: directory.path });
+        }
+        Ok(directory)
     }
 
     /// Its path.
     #[must_use]
     pub fn path(&self) -> &Path {
-        &self.0
+        &self.path
+    }
+
+    /// Takes back what was made for a run that has nothing to show.
+    pub fn discard(&self) {
+        // There may be none yet, and an error would say no more than that something is left.
+        let _ = std::fs::remove_file(self.path.join(FILE_NAME));
+        self.remove_made();
+    }
+
+    fn remove_made(&self) {
+        // One that holds other things by now is not removed, nor are those around it.
+        let _ = self.made.iter().try_for_each(std::fs::remove_dir);
     }
 }
 
@@ -79,6 +100,23 @@ mod tests {
         assert!(
             prepare().expect_err("it holds a result").to_string().contains("already holds a result.json")
         );
+    }
+
+    #[test]
+    fn what_was_made_for_a_run_that_has_nothing_to_show_is_taken_back_and_nothing_else() {
+        let parent = tempfile::tempdir().expect("there is room in /tmp");
+        let prepare =
+            |name: &str| ResultDirectory::prepare(Some(&parent.path().join(name)), "", Timestamp::now());
+        let directory = prepare("a/b/c").expect("it can be created");
+        ResultFile::new(serde_json::Value::Null, Timestamp::now())
+            .save(directory.path())
+            .expect("it was tried out");
+        std::fs::create_dir(parent.path().join("a/other")).expect("a directory");
+        directory.discard();
+        assert!(!parent.path().join("a/b").exists() && parent.path().join("a/other").exists());
+        std::fs::create_dir(parent.path().join("mine")).expect("a directory");
+        prepare("mine").expect("it is empty").discard();
+        assert!(parent.path().join("mine").exists());
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! All trials of a plan, from the first image made to the last one removed.
 
+use std::mem;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,7 +13,7 @@ use super::id::RunId;
 use super::stage::Stage;
 use super::watch::Watch;
 use super::{Error, fill, preflight, record, sliced, trial};
-use crate::ceph::Cluster;
+use crate::ceph::{Cluster, Image};
 use crate::compare;
 use crate::exit::Exit;
 use crate::load::Ledger;
@@ -20,7 +21,8 @@ use crate::measure::CpuUsage;
 use crate::plan::{Arm, ManagedImages, Plan, Subject, TrialPlan, WorkloadPlan};
 use crate::report::{Event, Phase, TrialLine};
 use crate::result::{ResultDirectory, ResultFile, Status, Timestamp, Trial};
-use crate::target::{ImageSet, managed};
+use crate::target::ImageSet;
+use crate::target::managed::{self, Made};
 use crate::units::Bytes;
 
 /// All trials of a plan.
@@ -46,8 +48,8 @@ struct Prepared {
     ledger: Option<Arc<Ledger>>,
     /// Every block holds data; not so before the first fill and after a workload that trims.
     filled: bool,
-    /// Its images were asked to be created.
-    created: bool,
+    /// What was made of its images.
+    made: Made,
 }
 
 impl<'a> Campaign<'a> {
@@ -191,8 +193,9 @@ impl<'a> Campaign<'a> {
         match &arm.subject {
             Subject::Managed(managed) => {
                 self.events.phase(Phase::Create, Duration::ZERO);
-                prepared.created = true;
-                managed::create(admin, managed, &self.id.to_string(), prepared.names(), self.cancel).await?;
+                let names = prepared.images.as_ref().map_or(&[][..], |images| &images.names);
+                let run = self.id.to_string();
+                managed::create(admin, managed, &run, names, &mut prepared.made, self.cancel).await?;
             }
             Subject::Existing(existing) => {
                 prepared.size = preflight::size_of(admin, existing, self.cancel).await?
@@ -222,31 +225,29 @@ impl<'a> Campaign<'a> {
         Ok(())
     }
 
-    /// Removes every image that was asked to be created. What can't be removed is named, and the rest removed.
+    /// Removes every image that was made. What can't be removed is named, and the rest removed.
     async fn clean_up(&mut self) -> Result<(), Error> {
         let Some(admin) = &self.admin else { return Ok(()) };
         self.events.phase(Phase::CleanUp, Duration::ZERO);
         let (mut outcome, mut stuck) = (Ok(()), false);
-        for (arm, prepared) in self.plan.arms.iter().zip(&self.arms) {
+        for (arm, prepared) in self.plan.arms.iter().zip(&mut self.arms) {
             let Subject::Managed(managed) = &arm.subject else { continue };
-            for name in prepared.names().iter().filter(|_| prepared.created) {
+            let mut made = mem::take(&mut prepared.made);
+            // The first goes last: as long as it is held open, `clean` knows that the run is at work on the others.
+            for (number, name) in prepared.names().iter().enumerate().take(made.count).rev() {
+                let held = made.held.take_if(|_| number == 0);
                 // Each further call to a cluster that is stuck would wait for its deadline too.
                 if stuck {
-                    self.left_behind(managed, name, "the cluster is stuck");
-                } else if let Err(error) = managed::remove(admin, managed, name).await {
+                    held.into_iter().for_each(Image::leave_behind);
+                    left_behind(self.events, managed, name, "the cluster is stuck");
+                } else if let Err(error) = managed::remove(admin, managed, name, held).await {
                     stuck = error.exit() == Exit::Stuck || error.errno() == Some(Errno::ETIMEDOUT);
-                    self.left_behind(managed, name, &error.to_string());
+                    left_behind(self.events, managed, name, &error.to_string());
                     outcome = outcome.and(Err(Error::Ceph(error)));
                 }
             }
         }
         outcome
-    }
-
-    fn left_behind(&self, managed: &ManagedImages, name: &str, reason: &str) {
-        let pool = &managed.pool;
-        self.events
-            .message(format!("{pool}/{name} is left behind: {reason}; `cephmark clean` removes it later"));
     }
 
     fn save(&mut self) -> Result<(), Error> {
@@ -264,6 +265,11 @@ impl<'a> Campaign<'a> {
     }
 }
 
+fn left_behind(events: &Events, managed: &ManagedImages, name: &str, reason: &str) {
+    let place = managed::place(managed);
+    events.message(format!("{place}/{name} is left behind: {reason}; `cephmark clean` removes it later"));
+}
+
 impl Prepared {
     fn new(arm: &Arm, id: RunId, index: usize) -> Self {
         let images = match &arm.subject {
@@ -275,7 +281,7 @@ impl Prepared {
             Subject::Null(_) => None,
         };
         let size = arm.image_size().unwrap_or_default();
-        Self { images, size, ledger: None, filled: false, created: false }
+        Self { images, size, ledger: None, filled: false, made: Made::default() }
     }
 
     /// Takes note of what a workload is about to do to its images.

@@ -1,10 +1,17 @@
 //! What killed runs left in the cluster: found by name and mark, removed one by one.
 
+use std::collections::BTreeMap;
+use std::thread;
+use std::time::Duration;
+
 use nix::errno::Errno;
 use serde_json::json;
 
-use crate::ceph::{Cluster, Error, Pool, View};
+use crate::ceph::{Cluster, Error, Pool, View, Watcher};
 use crate::target::managed::{NAME_PREFIX, RUN_KEY};
+
+/// A run opens and marks an image at once after it created it, and only then it shows that somebody uses it.
+const BETWEEN_CREATE_AND_OPEN: Duration = Duration::from_secs(1);
 
 /// An image that a run of cephmark made and did not remove.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,7 +22,8 @@ pub struct Leftover {
     pub namespace: Option<String>,
     /// Its name.
     pub image: String,
-    /// The client that has it open, if any does: a run that is not over, or one killed less than 30 s ago.
+    /// The client that has it, or another image of its run, open: a run that is not over, or one killed less than 30 s
+    /// ago.
     pub in_use_by: Option<String>,
 }
 
@@ -48,7 +56,19 @@ pub fn find_leftovers(cluster: &Cluster, pool: Option<&str>) -> Result<Vec<Lefto
             leftovers_in(&place, &mut found)?;
         }
     }
+    share_use(&mut found);
     Ok(found)
+}
+
+/// A run that is alive holds one image of each arm open all the time, and the others only during trials.
+fn share_use(found: &mut [Leftover]) {
+    let in_use =
+        found.iter().filter_map(|leftover| Some((run_of(&leftover.image)?, leftover.in_use_by.clone()?)));
+    let in_use: BTreeMap<String, String> = in_use.map(|(run, client)| (run.to_owned(), client)).collect();
+    for leftover in found {
+        let client = run_of(&leftover.image).and_then(|run| in_use.get(run));
+        leftover.in_use_by = client.cloned();
+    }
 }
 
 /// Removes one. Blocks for as long as its data takes.
@@ -68,35 +88,55 @@ fn rbd_pools(cluster: &Cluster) -> Result<Vec<String>, Error> {
 }
 
 fn leftovers_in(pool: &Pool, found: &mut Vec<Leftover>) -> Result<(), Error> {
-    for image in pool.images()?.into_iter().filter(|name| made_by_us(name)) {
-        // Removed between listing and opening: by the run that made it.
-        let opened = match pool.image(&image, View::Read) {
-            Err(error) if error.errno() == Some(Errno::ENOENT) => continue,
-            opened => opened?,
-        };
+    for image in pool.images()? {
+        let Some(run) = run_of(&image) else { continue };
+        let mut look = unless_gone(look(pool, &image))?;
+        if look.as_ref().is_some_and(|look| look.mark.is_none() && look.watcher.is_none()) {
+            thread::sleep(BETWEEN_CREATE_AND_OPEN);
+            look = unless_gone(self::look(pool, &image))?;
+        }
+        let Some(Look { mark, watcher }) = look else { continue };
         // A run that was killed before it set the mark leaves none, but another mark is another's image.
-        let marked = opened.metadata(RUN_KEY)?.is_none_or(|run| image.contains(&run));
-        let watcher = opened.watchers()?.into_iter().next();
-        opened.close()?;
-        if marked {
+        if mark.is_none_or(|mark| mark == run) {
             found.push(Leftover {
                 pool: pool.name().to_owned(),
                 namespace: pool.namespace().map(str::to_owned),
-                image,
                 in_use_by: watcher.map(|watcher| format!("client.{} at {}", watcher.client, watcher.address)),
+                image,
             });
         }
     }
     Ok(())
 }
 
-/// `cephmark-RUN-ARM-NUMBER`, the run being 16 hexadecimal digits.
-fn made_by_us(name: &str) -> bool {
-    let Some(rest) = name.strip_prefix(NAME_PREFIX) else { return false };
-    let parts: Vec<&str> = rest.split('-').collect();
+/// What an image tells of who made it and who uses it.
+struct Look {
+    mark: Option<String>,
+    watcher: Option<Watcher>,
+}
+
+fn look(pool: &Pool, image: &str) -> Result<Look, Error> {
+    let opened = pool.image(image, View::Read)?;
+    let look = Look { mark: opened.metadata(RUN_KEY)?, watcher: opened.watchers()?.into_iter().next() };
+    opened.close()?;
+    Ok(look)
+}
+
+/// Nothing for an image that is gone: the run that made it has removed it meanwhile.
+fn unless_gone<T>(outcome: Result<T, Error>) -> Result<Option<T>, Error> {
+    match outcome {
+        Err(error) if error.errno() == Some(Errno::ENOENT) => Ok(None),
+        outcome => outcome.map(Some),
+    }
+}
+
+/// The run that made an image, by its name: `cephmark-RUN-ARM-NUMBER`, the run being 16 hexadecimal digits.
+fn run_of(name: &str) -> Option<&str> {
+    let parts: Vec<&str> = name.strip_prefix(NAME_PREFIX)?.split('-').collect();
+    let [run, arm, number] = parts[..] else { return None };
     let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    let is_run = |text: &str| text.len() == 16 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
-    matches!(parts[..], [run, arm, number] if is_run(run) && digits(arm) && digits(number))
+    let is_run = run.len() == 16 && run.bytes().all(|byte| byte.is_ascii_hexdigit());
+    (is_run && digits(arm) && digits(number)).then_some(run)
 }
 
 #[cfg(test)]
@@ -104,12 +144,29 @@ mod tests {
     use super::*;
 
     #[test]
+    fn an_image_of_a_run_that_has_another_one_open_is_in_use_too() {
+        let leftover = |image: &str, in_use_by: Option<&str>| Leftover {
+            pool: "rbd".to_owned(),
+            namespace: None,
+            image: image.to_owned(),
+            in_use_by: in_use_by.map(str::to_owned),
+        };
+        let [alive, dead] = ["cephmark-0123456789abcdef-0-", "cephmark-fedcba9876543210-0-"];
+        let images = [format!("{alive}0"), format!("{alive}1"), format!("{dead}0")];
+        let mut found =
+            [leftover(&images[0], Some("client.7")), leftover(&images[1], None), leftover(&images[2], None)];
+        share_use(&mut found);
+        let in_use: Vec<_> = found.iter().map(|leftover| leftover.in_use_by.as_deref()).collect();
+        assert_eq!(in_use, [Some("client.7"), Some("client.7"), None]);
+    }
+
+    #[test]
     fn only_names_that_cephmark_gives_are_its_own() {
-        assert!(made_by_us("cephmark-0123456789abcdef-0-12"));
+        assert_eq!(run_of("cephmark-0123456789abcdef-0-12"), Some("0123456789abcdef"));
         for foreign in
             ["cephmark-prod", "cephmark-0123456789abcdef-0", "cephmark-0123456789abcdeg-0-1", "vol1", ""]
         {
-            assert!(!made_by_us(foreign), "{foreign}");
+            assert_eq!(run_of(foreign), None, "{foreign}");
         }
     }
 }

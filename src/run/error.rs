@@ -31,6 +31,14 @@ pub enum Error {
         /// What is the matter with it.
         obstacles: String,
     },
+    /// The cluster is stuck, and this is what the client waits for.
+    #[error("{cause}; {waiting}")]
+    Hangs {
+        /// How it shows.
+        cause: Box<Error>,
+        /// The requests in flight.
+        waiting: String,
+    },
     /// The results have no place to go.
     #[error(transparent)]
     Directory(#[from] DirectoryError),
@@ -54,11 +62,12 @@ impl Error {
 
     /// The exit code of a run that ends with it.
     #[must_use]
-    pub const fn exit(&self) -> Exit {
+    pub fn exit(&self) -> Exit {
         match self {
             Self::Fault(_) | Self::Directory(_) => Exit::Usage,
             Self::Ceph(error) => error.exit(),
             Self::Target(error) => error.exit(),
+            Self::Hangs { cause, .. } => cause.exit(),
             Self::Refused(_) | Self::Save(_) | Self::System(_) => Exit::Setup,
             Self::NotClean { .. } => Exit::Trial,
             Self::Interrupted => Exit::Interrupted,

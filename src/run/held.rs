@@ -11,6 +11,7 @@ use super::events::Events;
 use super::stage::{Stage, Stretch};
 use super::{Error, judge, record};
 use crate::ceph::{self, ImageInfo};
+use crate::exit::Exit;
 use crate::load::Ledger;
 use crate::measure::{CpuUsage, Second, Tally};
 use crate::plan::{Arm, ClusterSpec, Job, RunSpec, WorkloadPlan};
@@ -150,12 +151,14 @@ impl<'a> Held<'a> {
         }
     }
 
-    /// Tells the user what the client waits for, if it waits: to be asked when its load failed.
-    pub(super) async fn tell_what_hangs(&self, error: &Error) {
-        if let Some(clients) = self.session.clients()
-            && let Some(waiting) = clients.requests_in_flight().await
-        {
-            self.about.setting.events.message(format!("{error}; {waiting}"));
+    /// Adds to the error of a stuck cluster what the client waits for.
+    pub(super) async fn explain(&self, error: Error) -> Error {
+        match self.session.clients() {
+            Some(clients) if error.exit() == Exit::Stuck => match clients.requests_in_flight().await {
+                Some(waiting) => Error::Hangs { cause: Box::new(error), waiting },
+                None => error,
+            },
+            _ => error,
         }
     }
 

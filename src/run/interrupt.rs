@@ -3,6 +3,7 @@
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
+use crate::ceph;
 use crate::exit::Exit;
 
 /// Starts to listen for SIGINT and SIGTERM on the current runtime.
@@ -21,7 +22,7 @@ pub fn listen() -> std::io::Result<CancellationToken> {
             tokio::select! { _ = sigint.recv() => {}, _ = sigterm.recv() => {} }
             if token.is_cancelled() {
                 eprintln!("interrupted twice: images may be left behind; `cephmark clean` finds them");
-                std::process::exit(Exit::Interrupted as i32);
+                ceph::leave(Exit::Interrupted as u8);
             }
             token.cancel();
         }

@@ -35,7 +35,8 @@ use crate::result::{self, Problem, ResultDirectory, ResultFile, Timestamp};
 /// Runs a plan: what `cephmark run` does between reading the profile and printing the report.
 ///
 /// # Errors
-/// What kept the run from beginning. What ended it later is in the inner result, next to all trials that were over.
+/// What kept the run from beginning. What ended it later is in the inner result, next to all trials that were over;
+/// without any, nothing is left in the directory either.
 pub async fn run(
     plan: &Plan,
     out: Option<&Path>,
@@ -44,6 +45,22 @@ pub async fn run(
 ) -> Result<(ResultFile, Result<Exit, Error>, ResultDirectory), Error> {
     let started = Timestamp::now();
     let directory = ResultDirectory::prepare(out, &plan.name, started)?;
+    let ran = run_into(plan, &directory, started, events, cancel).await;
+    if ran.as_ref().map_or(true, |(result, _)| result.trials.is_empty()) {
+        directory.discard();
+    }
+    let (result, outcome) = ran?;
+    Ok((result, outcome, directory))
+}
+
+/// As [`run`], into a directory that is there.
+async fn run_into(
+    plan: &Plan,
+    directory: &ResultDirectory,
+    started: Timestamp,
+    events: &Events,
+    cancel: &CancellationToken,
+) -> Result<(ResultFile, Result<Exit, Error>), Error> {
     let mut result = ResultFile::new(plan.profile.clone(), started);
     // Before Ceph's libraries are loaded, which may bring an allocator that nobody uses.
     result.host = record::host(Host::probe());
@@ -58,9 +75,8 @@ pub async fn run(
         admin = Some(cluster);
     }
     describe(plan, &mut result);
-    let campaign = campaign::Campaign::new(plan, admin, watch, result, &directory, events, cancel);
-    let (result, outcome) = campaign.run().await;
-    Ok((result, outcome, directory))
+    let campaign = campaign::Campaign::new(plan, admin, watch, result, directory, events, cancel);
+    Ok(campaign.run().await)
 }
 
 /// Writes down what is known before the first trial.

@@ -138,9 +138,10 @@ pub(super) fn refuse_if_in_use(image: &Image) -> Result<(), Error> {
     }
     if let Some(owner) = image.lock_owners()?.first() {
         return Err(Error::Refused(format!(
-            "{} is locked by {}; stop that client, or name another image",
+            "{} is locked by {} at {}; stop that client or remove its lock (`rbd lock ls`), or name another image",
             image.name(),
-            owner.client
+            owner.client,
+            owner.address
         )));
     }
     Ok(())
@@ -157,7 +158,7 @@ fn check_room(plan: &Plan, admin: &Cluster) -> Result<(), Error> {
             return Err(Error::Refused(format!(
                 "pool {name}: the images need {needed}, but its quota of {quota} leaves {}; raise it with `ceph osd pool \
                  set-quota {name} max_bytes N`, or lower `size`",
-                Bytes(quota.get().saturating_sub(usage.stored.get()))
+                Bytes(quota.get().saturating_sub(usage.stored.get())).rounded()
             )));
         }
         raw += needed.get() as f64 * usage.amplification;

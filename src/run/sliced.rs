@@ -29,11 +29,11 @@ pub(super) async fn run(settings: Vec<Setting<'_>>, watch: &mut Watch) -> Result
     let mut arms = open(settings).await?;
     watch.begin();
     let started = Timestamp::now();
-    let measured = measure(&mut arms).await;
+    let mut measured = measure(&mut arms).await;
     let findings = watch.end().await;
-    if let Err((arm, error)) = &measured {
-        arms[*arm].tell_what_hangs(error).await;
-        findings.iter().for_each(|finding| arms[*arm].stage().events.message(finding.text.clone()));
+    if let Err((arm, error)) = measured {
+        measured = Err((arm, arms[arm].explain(error).await));
+        findings.iter().for_each(|finding| arms[arm].stage().events.message(finding.text.clone()));
     }
     let mut trials = Vec::new();
     let mut outcomes = measured.map_err(|(_, error)| error).map(Vec::into_iter);

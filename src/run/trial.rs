@@ -18,10 +18,10 @@ pub(super) async fn run(setting: Setting<'_>, watch: &mut Watch) -> Result<Trial
     let mut held = Held::open(setting).await?;
     watch.begin();
     let started = Timestamp::now();
-    let measured = measure(&mut held).await;
+    let mut measured = measure(&mut held).await;
     let findings = watch.end().await;
-    if let Err(error) = &measured {
-        held.tell_what_hangs(error).await;
+    if let Err(error) = measured {
+        measured = Err(held.explain(error).await);
         findings.iter().for_each(|finding| held.stage().events.message(finding.text.clone()));
     }
     let about = held.close().await;

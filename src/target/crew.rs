@@ -135,8 +135,14 @@ fn work<L: Lane>(
     let mut driver = Driver::new(lane, Monotonic, &seat.job, seat.number, seat.common.clone());
     while let Some(window) = orders.blocking_recv() {
         let tally = driver.run(&window).map_err(Error::from);
+        let failed = tally.is_err();
         if answers.send(tally).is_err() {
             break;
+        }
+        if failed {
+            // What was waited for in vain within the window is not waited for once more.
+            driver.finish().set_drain_deadline(Duration::ZERO);
+            return;
         }
     }
 }

@@ -85,7 +85,10 @@ fn level_set(reply: &Value, name: &str) -> Option<bool> {
 /// # Errors
 /// [`Error::Overridden`] if a swept one is among them: a sweep over it would compare like with like.
 pub fn overridden(arm: &Arm, images: &ImageSet, effective: &[Effective]) -> Result<Vec<String>, Error> {
-    let (pool, image) = (&images.pool, format!("{}/{}", images.pool, images.names[0]));
+    let pool = &images.pool;
+    let place =
+        images.namespace.as_ref().map_or_else(|| pool.clone(), |namespace| format!("{pool}/{namespace}"));
+    let image = format!("{place}/{}", images.names[0]);
     let mut said = Vec::new();
     for option in &arm.options {
         let Some(found) = effective.iter().find(|found| found.name == option.name) else { continue };

@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
+use nix::errno::Errno;
 use tokio_util::sync::CancellationToken;
 
 use super::librbd::ImageSet;
-use crate::ceph::{self, Cluster, Features, Layout, within};
+use crate::ceph::{self, Cluster, Features, Image, Layout, Pool, within};
 use crate::plan::ManagedImages;
 
 /// The metadata key that holds the id of the run that made an image.
@@ -21,15 +22,26 @@ pub fn image_names(run: &str, arm: usize, images: u32) -> Vec<String> {
     (0..images).map(|number| format!("{NAME_PREFIX}{run}-{arm}-{number}")).collect()
 }
 
-/// Creates the images of an arm and marks them.
+/// What was made of an arm's images.
+#[derive(Debug, Default)]
+pub struct Made {
+    /// How many of them there are, or may be where the cluster did not answer.
+    pub count: usize,
+    /// The first, held open for the whole run: its watch is how `clean` knows that the run is alive, also while no client
+    /// of a trial has any image open.
+    pub held: Option<Image>,
+}
+
+/// Creates the images of an arm and marks them; `made` tells how far it came.
 ///
 /// # Errors
-/// Of creating or marking; images that exist by then are the caller's to remove.
+/// Of creating or marking; what was made by then is the caller's to remove.
 pub async fn create(
     admin: &Cluster,
     managed: &ManagedImages,
     run: &str,
     names: &[String],
+    made: &mut Made,
     cancel: &CancellationToken,
 ) -> Result<(), ceph::Error> {
     let layout = layout(managed)?;
@@ -39,35 +51,62 @@ pub async fn create(
             return Err(ceph::Error::Interrupted { what: format!("creating image {name}") });
         }
         let (admin, managed, layout) = (admin.clone(), managed.clone(), layout.clone());
-        let (run, image) = (run.to_owned(), name.clone());
+        let (run, image, first) = (run.to_owned(), name.clone(), made.count == 0);
         // Not interruptible: an image that appears after the clean-up would stay.
-        within("creating an image", limit, &CancellationToken::new(), move || {
+        let never = CancellationToken::new();
+        let created = within("creating an image", limit, &never, move || {
             let pool = admin.pool(&managed.pool, namespace(&managed))?;
             pool.create_image(&image, &layout)?;
-            let opened = pool.image(&image, ceph::View::Write)?;
-            opened.set_metadata(RUN_KEY, &run)?;
-            opened.close()
-        })
-        .await?;
+            // The inner result is of an image that exists.
+            Ok(mark(&pool, &image, &run)
+                .and_then(|image| if first { Ok(Some(image)) } else { image.close().map(|()| None) }))
+        });
+        let created = created.await;
+        made.count += usize::from(!created.as_ref().is_err_and(is_refusal));
+        made.held = created??.or(made.held.take());
     }
     Ok(())
 }
 
-/// Removes one image; one that is gone already is no error.
+/// Whether the cluster said no, so that nothing was made.
+fn is_refusal(error: &ceph::Error) -> bool {
+    error.errno().is_some_and(|errno| errno != Errno::ETIMEDOUT)
+}
+
+fn mark(pool: &Pool, image: &str, run: &str) -> Result<Image, ceph::Error> {
+    let opened = pool.image(image, ceph::View::Write)?;
+    opened.set_metadata(RUN_KEY, run)?;
+    Ok(opened)
+}
+
+/// Removes one image, which is closed before if it is the one that is held; one that is gone already is no error.
 ///
 /// # Errors
-/// Of removing.
-pub async fn remove(admin: &Cluster, managed: &ManagedImages, name: &str) -> Result<(), ceph::Error> {
+/// Of closing or removing.
+pub async fn remove(
+    admin: &Cluster,
+    managed: &ManagedImages,
+    name: &str,
+    held: Option<Image>,
+) -> Result<(), ceph::Error> {
     let limit = admin.timeout() * 2 + Duration::from_secs(managed.size.get() / SLOWEST_BYTES_PER_S);
     let (admin, managed, name) = (admin.clone(), managed.clone(), name.to_owned());
     within("removing an image", limit, &CancellationToken::new(), move || {
+        held.map_or(Ok(()), Image::close)?;
         let pool = admin.pool(&managed.pool, namespace(&managed))?;
         match pool.remove_image(&name) {
-            Err(error) if error.errno() == Some(nix::errno::Errno::ENOENT) => Ok(()),
+            Err(error) if error.errno() == Some(Errno::ENOENT) => Ok(()),
             outcome => outcome,
         }
     })
     .await
+}
+
+/// Where the images are: the pool, or the pool and its namespace.
+#[must_use]
+pub fn place(managed: &ManagedImages) -> String {
+    let ManagedImages { pool, namespace, .. } = managed;
+    if namespace.is_empty() { pool.clone() } else { format!("{pool}/{namespace}") }
 }
 
 fn namespace(managed: &ManagedImages) -> Option<&str> {

@@ -44,6 +44,30 @@ pub(crate) fn fresh_name() -> String {
     format!("test-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed))
 }
 
+/// A pool of a test's own, for what concerns whole pools.
+pub(crate) struct TestPool<'a> {
+    lab: &'a lab::Cluster,
+    pub(crate) name: String,
+}
+
+impl<'a> TestPool<'a> {
+    pub(crate) fn new(lab: &'a lab::Cluster) -> Self {
+        let name = fresh_name();
+        tool(lab, "ceph", &["osd", "pool", "create", &name, "1"]);
+        tool(lab, "rbd", &["pool", "init", &name]);
+        Self { lab, name }
+    }
+}
+
+impl Drop for TestPool<'_> {
+    fn drop(&mut self) {
+        if !std::thread::panicking() {
+            let remove = ["osd", "pool", "rm", &self.name, &self.name, "--yes-i-really-really-mean-it"];
+            tool(self.lab, "ceph", &remove);
+        }
+    }
+}
+
 /// An image that is removed when the test is over.
 pub(crate) struct Scratch {
     pool: Pool,
@@ -52,8 +76,13 @@ pub(crate) struct Scratch {
 
 impl Scratch {
     pub(crate) fn new(pool: &Pool, layout: &Layout) -> Self {
+        Self::named(pool, |name| pool.create_image(name, layout).expect("a new image"))
+    }
+
+    /// An image that something else creates under the name that it is given.
+    pub(crate) fn named(pool: &Pool, create: impl FnOnce(&str)) -> Self {
         let name = fresh_name();
-        pool.create_image(&name, layout).expect("a new image");
+        create(&name);
         Self { pool: pool.clone(), name }
     }
 

@@ -1,8 +1,10 @@
 //! What several tests need: cephmark itself, and one cluster for all of them.
 
+pub(crate) mod block;
 pub(crate) mod ceph;
 pub(crate) mod cluster;
 pub(crate) mod faults;
+pub(crate) mod schema;
 pub(crate) mod site;
 
 use std::process::Command;

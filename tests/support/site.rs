@@ -34,17 +34,23 @@ run: {ramp_time: 0s, runtime: 1s, repeats: 1}
 /// Where cephmark is run.
 pub(crate) struct Site<'a> {
     pub(crate) lab: &'a Cluster,
-    /// The namespace of the pool `rbd` that is this site's own.
+    pool: String,
+    /// The namespace of the pool that is this site's own.
     pub(crate) namespace: String,
     directory: tempfile::TempDir,
 }
 
 impl<'a> Site<'a> {
+    /// In the pool `rbd`.
     pub(crate) fn on(lab: &'a Cluster) -> Self {
+        Self::in_pool(lab, POOL)
+    }
+
+    pub(crate) fn in_pool(lab: &'a Cluster, pool: &str) -> Self {
         let (namespace, directory) = (fresh_name(), tempfile::tempdir().expect("a temporary directory"));
         fs::create_dir(directory.path().join("tmp")).expect("a directory for temporary files");
-        tool(lab, "rbd", &["namespace", "create", &format!("{POOL}/{namespace}")]);
-        Self { lab, namespace, directory }
+        tool(lab, "rbd", &["namespace", "create", &format!("{pool}/{namespace}")]);
+        Self { lab, pool: pool.to_owned(), namespace, directory }
     }
 
     /// A path within the site's directory.
@@ -52,9 +58,9 @@ impl<'a> Site<'a> {
         self.directory.path().join(name)
     }
 
-    /// `rbd/NAMESPACE/IMAGE`.
+    /// `POOL/NAMESPACE/IMAGE`.
     pub(crate) fn image(&self, name: &str) -> String {
-        format!("{POOL}/{}/{name}", self.namespace)
+        format!("{}/{}/{name}", self.pool, self.namespace)
     }
 
     /// The `rbd` tool.
@@ -74,7 +80,19 @@ impl<'a> Site<'a> {
     /// The images of the namespace.
     #[track_caller]
     pub(crate) fn images(&self) -> Vec<String> {
-        self.rbd(&["ls", &format!("{POOL}/{}", self.namespace)]).lines().map(str::to_owned).collect()
+        self.rbd(&["ls", &format!("{}/{}", self.pool, self.namespace)]).lines().map(str::to_owned).collect()
+    }
+
+    /// Makes the cluster forget the clients that have images of the namespace open, as it does by itself once they have
+    /// been dead for 30 s.
+    pub(crate) fn forget_clients(&self) {
+        for image in self.images() {
+            let status = self.rbd(&["status", &self.image(&image)]);
+            let watchers = status.lines().filter_map(|line| line.trim().strip_prefix("watcher="));
+            for address in watchers.filter_map(|line| line.split_whitespace().next()) {
+                tool(self.lab, "ceph", &["osd", "blocklist", "add", address, "60"]);
+            }
+        }
     }
 
     /// A command of cephmark on this site, with NAMESPACE in its arguments replaced.
@@ -91,22 +109,28 @@ impl<'a> Site<'a> {
         command
     }
 
-    /// `cephmark run` of a profile in which NAMESPACE stands for the site's own; results go to `out`.
-    pub(crate) fn run_command(&self, profile: &str, arguments: &[&str]) -> Command {
+    /// Writes a profile, in which NAMESPACE stands for the site's own, to `profile.yaml`.
+    pub(crate) fn write(&self, profile: &str) {
         fs::write(self.path("profile.yaml"), self.named(profile)).expect("a profile");
-        self.command(&[&["run", "profile.yaml", "--out", "out"], arguments].concat())
     }
 
-    /// Runs a profile to the end.
-    #[track_caller]
-    pub(crate) fn run(&self, profile: &str, arguments: &[&str]) -> End {
-        Running::start(self.run_command(profile, arguments)).end()
+    /// `cephmark run` of a profile with these settings; results go to `out`.
+    pub(crate) fn run_command(&self, profile: &str, sets: &[&str]) -> Command {
+        self.write(profile);
+        let sets = sets.iter().flat_map(|set| ["--set", set]);
+        self.command(&["run", "profile.yaml", "--out", "out"].into_iter().chain(sets).collect::<Vec<_>>())
     }
 
-    /// Starts a profile.
+    /// Runs a profile with these settings to the end.
     #[track_caller]
-    pub(crate) fn start(&self, profile: &str, arguments: &[&str]) -> Running {
-        Running::start(self.run_command(profile, arguments))
+    pub(crate) fn run(&self, profile: &str, sets: &[&str]) -> End {
+        Running::start(self.run_command(profile, sets)).end()
+    }
+
+    /// Starts a profile with these settings.
+    #[track_caller]
+    pub(crate) fn start(&self, profile: &str, sets: &[&str]) -> Running {
+        Running::start(self.run_command(profile, sets))
     }
 
     /// Runs any other command to the end.
@@ -121,27 +145,36 @@ impl<'a> Site<'a> {
         ResultFile::load(&self.path("out")).unwrap_or_else(|error| panic!("{error}"))
     }
 
-    /// Asserts that a run left no image, no object of one, no results, no temporary file and no process.
+    /// Asserts that a run left no results, and nothing else either.
     #[track_caller]
     pub(crate) fn assert_untouched(&self) {
         assert!(!self.path("out").exists(), "there are results");
         self.assert_clean();
     }
 
-    /// As [`Self::assert_untouched`], for a run that has results.
+    /// Asserts that a run left no image, no temporary file and no process.
     #[track_caller]
     pub(crate) fn assert_clean(&self) {
-        let objects = tool(self.lab, "rados", &["-p", POOL, "-N", &self.namespace, "ls"]);
-        let of_images = objects.lines().filter(|name| {
-            ["rbd_data.", "rbd_header.", "rbd_id.", "rbd_object_map."]
-                .iter()
-                .any(|kind| name.starts_with(kind))
-        });
-        assert_eq!(of_images.collect::<Vec<_>>(), Vec::<&str>::new(), "objects of images are left");
+        self.assert_no_images();
         let temporary: Vec<_> = self.path("tmp").read_dir().expect("it is there").flatten().collect();
         assert!(temporary.is_empty(), "temporary files are left: {temporary:?}");
         let processes = processes_in(self.directory.path());
         assert!(processes.is_empty(), "processes are left: {processes:?}");
+    }
+
+    /// Asserts that no image of cephmark is there, nor an object of one that is half made or half removed. Images that
+    /// the test itself made may be.
+    #[track_caller]
+    pub(crate) fn assert_no_images(&self) {
+        let images = self.images();
+        assert!(images.iter().all(|image| !image.starts_with("cephmark-")), "images are left: {images:?}");
+        let objects = tool(self.lab, "rados", &["-p", &self.pool, "-N", &self.namespace, "ls"]);
+        let ids: Vec<&str> = objects.lines().filter_map(|name| name.strip_prefix("rbd_header.")).collect();
+        assert_eq!(ids.len(), images.len(), "headers are left: {objects}");
+        let parts = ["rbd_data.", "rbd_object_map."];
+        let mut parts =
+            objects.lines().filter_map(|name| parts.iter().find_map(|part| name.strip_prefix(part)));
+        assert!(parts.all(|part| ids.iter().any(|id| part.starts_with(id))), "objects are left: {objects}");
     }
 
     fn named(&self, text: &str) -> String {
@@ -152,7 +185,7 @@ impl<'a> Site<'a> {
 impl Drop for Site<'_> {
     fn drop(&mut self) {
         if !thread::panicking() {
-            tool(self.lab, "rbd", &["namespace", "remove", &format!("{POOL}/{}", self.namespace)]);
+            tool(self.lab, "rbd", &["namespace", "remove", &format!("{}/{}", self.pool, self.namespace)]);
         }
     }
 }

@@ -1,0 +1,98 @@
+//! Exit code 130: SIGINT or SIGTERM. Whatever was under way stops, what cephmark made is removed, and every trial that
+//! was over by then stays in the result.
+
+use std::fs;
+use std::time::{Duration, Instant};
+
+use cephmark::result::Status;
+use nix::sys::signal::Signal;
+
+use crate::support::cluster::shared;
+use crate::support::faults::{StoppedOsd, hurt};
+use crate::support::site::{PROFILE, Running, Site};
+
+/// A trial that is over soon, then one that is not.
+const TWO_TRIALS: &str = "\
+version: 1
+name: test
+targets:
+  a: {rbd: {namespace: NAMESPACE, size: 16MiB}, options: {rbd_cache: false}}
+  b: {rbd: {namespace: NAMESPACE, size: 128MiB}, options: {rbd_cache: false}}
+workloads:
+  w: {rw: randrw, bs: 4k, iodepth: 4}
+run: {ramp_time: 0s, runtime: 1s, repeats: 1, order: sequential}
+";
+
+/// Sends the signal, and asserts that the first trial is all that is left.
+#[track_caller]
+fn ends_after_the_first_trial(site: &Site<'_>, running: Running, signal: Signal) {
+    let begin = Instant::now();
+    running.signal(signal);
+    running.end().fails(130, &["interrupted"]);
+    assert!(begin.elapsed() < Duration::from_secs(15), "{:?}", begin.elapsed());
+    let result = site.result();
+    let trials: Vec<_> = result.trials.iter().map(|trial| (trial.arm.as_str(), trial.status)).collect();
+    assert_eq!(trials, [("a", Status::Valid)]);
+    assert!(result.finished.is_some() && result.planned_trials == 2);
+    site.assert_clean();
+}
+
+#[test]
+fn in_the_measured_part_by_ctrl_c() {
+    let site = Site::on(shared());
+    let profile = TWO_TRIALS.replace("{rw: randrw, bs: 4k, iodepth: 4}", "{rw: randrw, runtime: 2s}");
+    let mut running = site.start(&profile, &[]);
+    running.wait_for("b w: measuring");
+    ends_after_the_first_trial(&site, running, Signal::SIGINT);
+}
+
+#[test]
+fn in_the_ramp_by_sigterm() {
+    let site = Site::on(shared());
+    let mut running = site.start(TWO_TRIALS, &["run.ramp_time=2s"]);
+    running.wait_for("b w: ramp");
+    ends_after_the_first_trial(&site, running, Signal::SIGTERM);
+}
+
+#[test]
+fn in_the_fill_by_sigterm() {
+    let site = Site::on(shared());
+    let conf = fs::read_to_string(site.lab.conf()).expect("the lab's ceph.conf");
+    let slow = "rbd_qos_write_bps_limit = 16777216";
+    fs::write(site.path("ceph.conf"), format!("{conf}\n[client]\n{slow}\n")).expect("a ceph.conf");
+    let mut running = site.start(TWO_TRIALS, &["cluster.conf=ceph.conf"]);
+    running.wait_for("] a w:");
+    running.wait_for("filling");
+    ends_after_the_first_trial(&site, running, Signal::SIGTERM);
+}
+
+#[test]
+fn before_the_first_trial_is_over_there_is_nothing_to_keep() {
+    let site = Site::on(shared());
+    let mut running = site.start(PROFILE, &["run.ramp_time=60s"]);
+    running.wait_for("ramp");
+    running.signal(Signal::SIGINT);
+    running.end().fails(130, &["interrupted"]);
+    site.assert_untouched();
+}
+
+#[test]
+fn a_second_signal_ends_it_at_once_also_when_the_cluster_is_stuck() {
+    let lab = hurt();
+    let site = Site::on(&lab);
+    let mut running = site.start(PROFILE, &["run.runtime=60s"]);
+    running.wait_for("measuring");
+    let stopped = StoppedOsd::of(&lab);
+    running.signal(Signal::SIGINT);
+    std::thread::sleep(Duration::from_secs(1));
+    let begin = Instant::now();
+    running.signal(Signal::SIGINT);
+    let end = running.end();
+    assert!(begin.elapsed() < Duration::from_secs(1), "{:?}", begin.elapsed());
+    assert_eq!(end.status.code(), Some(130), "{end:#?}");
+    assert!(end.stderr.last().is_some_and(|line| line.contains("`cephmark clean` finds them")), "{end:#?}");
+    drop(stopped);
+    site.forget_clients();
+    site.cephmark(&["clean", "--pool", "rbd", "--yes"]).success();
+    site.assert_clean();
+}
