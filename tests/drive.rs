@@ -251,6 +251,23 @@ fn a_failed_or_stuck_sync_is_an_error() {
 }
 
 #[test]
+fn the_edge_of_a_window_is_in_no_figure_but_its_writes_are_known() {
+    let clock = VirtualClock::new();
+    let (job, start) = (job(Rw::Write, 4), clock.now());
+    let mut driver = steady(&job, &clock);
+    let edged = Window { counted_from: start + SECOND / 4, ..window(start, SECOND) };
+    let tally = driver.run(&edged).expect("no failure");
+    let whole = driver.run(&window(clock.now(), SECOND)).expect("no failure");
+    let counted = tally.bytes() + tally.written_in_edge.get();
+    assert_eq!((tally.elapsed, tally.edge), (3 * SECOND / 4, SECOND / 4));
+    assert_eq!(counted, whole.bytes(), "as much is written, whatever counts");
+    assert!(tally.ios().abs_diff(whole.ios() * 3 / 4) <= 4, "{} of {}", tally.ios(), whole.ios());
+    let mut sum = tally.clone();
+    sum.append(tally.clone());
+    assert_eq!((sum.elapsed, sum.edge, sum.ios()), (3 * SECOND / 2, SECOND / 2, 2 * tally.ios()));
+}
+
+#[test]
 fn threads_of_a_job_add_up() {
     let clock = VirtualClock::new();
     let start: Instant = clock.now();

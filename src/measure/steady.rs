@@ -12,9 +12,10 @@ const SECONDS_MIN: usize = 3;
 const DRIFT_MAX: f64 = 0.10;
 /// Difference of any two parts, of the mean.
 const RANGE_MAX: f64 = 0.20;
-/// Standard errors that a rise must exceed; noise alone does so once in 10,000 trials.
+/// Standard errors that a rise must exceed. Noise alone does so in 1 of 1,000 trials of 15 s, in fewer of longer ones, and
+/// in 2 of 100 where half of a second is like the one before.
 const DRIFT_ERRORS: f64 = 4.5;
-/// Standard errors of a part that the range must exceed; noise alone does so once in 1,000 trials.
+/// Standard errors of a part that the range must exceed; noise alone does so no more often.
 const RANGE_ERRORS: f64 = 8.0;
 
 /// How a figure moved over a trial.
@@ -108,7 +109,7 @@ mod tests {
     fn noise_alone_is_steady() {
         for (count, noise, likeness) in [(15, 0.1, 0.0), (30, 0.1, 0.0), (30, 0.3, 0.0), (60, 0.1, 0.5)] {
             let flagged = flagged(count, noise, likeness, |_| 1e4);
-            assert!(flagged <= 20, "{flagged} of 1000 at {count} s, {noise}, {likeness}");
+            assert!(flagged <= 10, "{flagged} of 1000 at {count} s, {noise}, {likeness}");
         }
     }
 
@@ -119,7 +120,7 @@ mod tests {
         let wave = |at: f64| 1e4 * (1.0 + 0.2 * (at * std::f64::consts::TAU).cos());
         assert!(flagged(30, 0.05, 0.0, fall) > 950, "{}", flagged(30, 0.05, 0.0, fall));
         assert!(flagged(30, 0.05, 0.0, start) > 950, "{}", flagged(30, 0.05, 0.0, start));
-        assert!(flagged(30, 0.05, 0.0, wave) > 950, "{}", flagged(30, 0.05, 0.0, wave));
+        assert!(flagged(30, 0.05, 0.0, wave) > 750, "{}", flagged(30, 0.05, 0.0, wave));
     }
 
     #[test]

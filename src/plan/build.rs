@@ -80,6 +80,9 @@ fn run(check: &mut Check<'_>, run: &Run) -> Result<RunSpec, Fault> {
     check.ensure(repeats > 0, &at.key("repeats"), "must be at least 1")?;
     check.ensure(run.runtime > Time::default(), &at.key("runtime"), "must be above 0")?;
     check.ensure(run.stall > Time::default(), &at.key("stall"), "must be above 0")?;
+    if run.order != Order::Sliced {
+        check.no_effect(&at.key("slice"), "unless `order` is sliced")?;
+    }
     check.no_effect(&at.key("budget"), "unless `repeats` is auto")?;
     Ok(RunSpec {
         repeats,

@@ -50,7 +50,7 @@ impl Plan {
         let order = match self.run.order {
             Order::Interleaved => "interleaved: blocks of all arms, in random order",
             Order::Sequential => "sequential: all trials of an arm, then the next arm",
-            Order::Sliced => "sliced: arms alternate within a trial",
+            Order::Sliced => "sliced: all arms are open, and alternate within a trial",
         };
         let mut rows = vec![("seed".to_owned(), format!("{}; {order}", self.run.seed))];
         if self.arms.len() == 1 || self.run.order != Order::Interleaved {

@@ -118,3 +118,72 @@ fn listed(mut texts: Vec<String>) -> String {
     }
     texts.join("; ")
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::super::look::tests::{look, osd, well};
+    use super::*;
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    fn found(journal: Journal, length: Duration) -> Vec<(&'static str, String)> {
+        journal.findings(length).into_iter().map(|finding| (finding.trouble.code(), finding.text)).collect()
+    }
+
+    #[test]
+    fn a_trial_in_peace_has_no_findings() {
+        let mut journal = Journal::new(well());
+        (0..5).for_each(|second| journal.note(SECOND * second, well()));
+        assert_eq!(found(journal, SECOND * 5), []);
+    }
+
+    #[test]
+    fn what_lasts_is_told_at_its_worst_with_its_time_and_what_happens_when_it_does() {
+        let degraded = |count| {
+            let pgs = [("active+clean", 8 - count), ("active+undersized", count)];
+            look(&json!([osd(0, 1, 5), osd(1, 0, 6)]), "", &pgs)
+        };
+        let mut journal = Journal::new(well());
+        journal.note(SECOND, well());
+        for (second, count) in [(3, 0), (4, 2), (5, 8), (6, 1)] {
+            journal.note(SECOND * second, degraded(count));
+        }
+        let expected = [
+            ("osd_down", "osd.1 went down, 3 s into the trial".to_owned()),
+            (
+                "pgs_not_clean",
+                "8 PGs of the tested pools in active+undersized, 4 to 6 s into the trial".to_owned(),
+            ),
+        ];
+        assert_eq!(found(journal, SECOND * 7), expected);
+    }
+
+    #[test]
+    fn a_rack_that_fails_is_one_finding() {
+        let rack = |up| json!((0..40).map(|id| osd(id, up, 1)).collect::<Vec<_>>());
+        let mut journal = Journal::new(look(&rack(1), "", &[]));
+        journal.note(SECOND, look(&rack(0), "", &[]));
+        let [(code, text)] = found(journal, SECOND).try_into().expect("one");
+        assert_eq!(code, "osd_down");
+        assert!(text.starts_with("osd.0 went down, 1 s into the trial; osd.1 "), "{text}");
+        assert!(text.ends_with("; and 37 more"), "{text}");
+    }
+
+    #[test]
+    fn silence_lasts_from_the_last_answer_to_the_next_or_to_the_end() {
+        let text = |from_to: &str| {
+            let text = format!("no answer from the monitors (it timed out), {from_to} s into the trial");
+            [("watch_lost", text)]
+        };
+        let mut journal = Journal::new(well());
+        journal.note(SECOND * 2, well());
+        journal.no_answer("it timed out".to_owned());
+        journal.note(SECOND * 8, well());
+        assert_eq!(found(journal, SECOND * 9), text("2 to 8"));
+        let mut journal = Journal::new(well());
+        journal.no_answer("it timed out".to_owned());
+        assert_eq!(found(journal, SECOND * 9), text("0 to 9"));
+    }
+}

@@ -193,3 +193,119 @@ fn is_clean(state: &str) -> bool {
 fn pgs(count: u64) -> String {
     format!("{count} PG{}", if count == 1 { "" } else { "s" })
 }
+
+#[cfg(test)]
+pub(super) mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    /// A cluster of two OSDs and the pools `rbd`, which is tested, and `other`, in good health.
+    pub(in super::super) fn well() -> Look {
+        look(&json!([osd(0, 1, 5), osd(1, 1, 6)]), "hashpspool", &[("active+clean", 8)])
+    }
+
+    pub(in super::super) fn osd(id: u32, up: u8, up_from: u32) -> Value {
+        json!({"osd": id, "up": up, "in": 1, "up_from": up_from})
+    }
+
+    pub(in super::super) fn look(osds: &Value, flags: &str, pgs: &[(&str, u64)]) -> Look {
+        let pools = json!([
+            {"pool": 1, "pool_name": "rbd", "flags_names": flags},
+            {"pool": 2, "pool_name": "other", "flags_names": "hashpspool,nearfull"},
+        ]);
+        let map = serde_json::from_value(json!({"epoch": 9, "osds": osds, "pools": pools})).expect("a map");
+        Look {
+            status: Status {
+                osd_epoch: 9,
+                monitors: vec!["a".to_owned(), "b".to_owned()],
+                manager: true,
+                pgs: pgs.iter().map(|(state, count)| ((*state).to_owned(), *count)).collect(),
+                health: BTreeMap::new(),
+            },
+            map: Arc::new(map),
+            pools: ["rbd".to_owned()].into(),
+            unclean: unclean(pgs.iter().copied()),
+            attributed: true,
+        }
+    }
+
+    fn codes(look: &Look) -> Vec<&'static str> {
+        look.conditions().iter().map(|condition| condition.trouble.code()).collect()
+    }
+
+    fn events(look: &Look, before: &Look) -> Vec<String> {
+        look.events_since(before).into_iter().map(|(kind, text)| format!("{}: {text}", kind.code())).collect()
+    }
+
+    #[test]
+    fn nothing_is_the_matter_with_a_cluster_that_is_well() {
+        assert_eq!((codes(&well()), well().obstacles(), events(&well(), &well())), (vec![], vec![], vec![]));
+    }
+
+    #[test]
+    fn a_scrub_is_no_obstacle_and_every_other_state_is_one() {
+        let with = |state| look(&json!([]), "", &[("active+clean", 7), (state, 1)]);
+        assert_eq!(codes(&with("active+clean+scrubbing+deep")), ["scrub"]);
+        assert_eq!(with("active+clean+scrubbing+deep").obstacles(), Vec::<String>::new());
+        for state in ["active+undersized+degraded", "peering", "stale+active+clean", "active+clean+laggy"] {
+            assert_eq!(with(state).obstacles(), [format!("1 PG of the tested pools in {state}")]);
+        }
+        assert_eq!(codes(&with("active+remapped+backfilling")), ["pgs_not_clean", "recovery"]);
+        assert_eq!(codes(&with("active+recovery_wait+degraded")), ["pgs_not_clean"]);
+    }
+
+    #[test]
+    fn recovery_of_another_pool_counts_and_its_states_do_not() {
+        let pgs = [("active+clean", 7), ("active+recovering", 1)];
+        let elsewhere = Look { unclean: BTreeMap::new(), ..look(&json!([]), "", &pgs) };
+        assert_eq!(codes(&elsewhere), ["recovery"]);
+        let idle = Look { unclean: BTreeMap::new(), ..look(&json!([]), "", &[("active+undersized", 8)]) };
+        assert_eq!(codes(&idle), Vec::<&str>::new());
+    }
+
+    #[test]
+    fn full_flags_count_where_a_tested_pool_has_them() {
+        let full = look(&json!([]), "hashpspool,full,backfillfull,nearfull", &[]);
+        assert_eq!(codes(&full), ["full", "backfillfull", "nearfull"]);
+        assert_eq!(full.obstacles()[0], "pool rbd full");
+    }
+
+    #[test]
+    fn a_restart_between_two_looks_is_seen_by_its_epoch() {
+        let before = well();
+        let now = |one: Value| look(&json!([osd(0, 1, 5), one]), "", &[("active+clean", 8)]);
+        assert_eq!(events(&now(osd(1, 0, 6)), &before), ["osd_down: osd.1 went down"]);
+        assert_eq!(events(&now(osd(1, 1, 8)), &before), ["osd_down: osd.1 restarted"]);
+        assert_eq!(events(&before, &now(osd(1, 0, 6))), ["osd_back: osd.1 came up"]);
+        let out = json!({"osd": 1, "up": 1, "in": 0, "up_from": 6});
+        assert_eq!(events(&now(out), &before), ["osd_out: osd.1 was marked out"]);
+        assert_eq!(events(&look(&json!([osd(0, 1, 5)]), "", &[]), &before), ["osd_out: osd.1 was removed"]);
+    }
+
+    #[test]
+    fn a_monitor_that_leaves_the_quorum_is_named() {
+        let mut now = well();
+        now.status.monitors.pop();
+        assert_eq!(events(&now, &well()), ["mon_down: mon.b left the quorum"]);
+        assert_eq!(events(&well(), &now), Vec::<String>::new());
+    }
+
+    #[test]
+    fn without_a_manager_states_are_not_believed_and_osds_speak_for_themselves() {
+        let mut blind = look(&json!([osd(0, 1, 5), osd(1, 0, 6)]), "nearfull", &[("peering", 8)]);
+        assert!(!blind.obstacles().contains(&"osd.1 down".to_owned()));
+        blind.status.manager = false;
+        assert_eq!(codes(&blind), ["nearfull", "no_manager"]);
+        assert_eq!(blind.obstacles(), ["pool rbd nearfull", "osd.1 down"]);
+    }
+
+    #[test]
+    fn slow_operations_are_told_in_the_clusters_words() {
+        let mut slow = well();
+        let text = "3 slow ops, oldest one blocked for 33 sec, osd.0 has slow ops".to_owned();
+        slow.status.health.insert("SLOW_OPS".to_owned(), text.clone());
+        assert_eq!(slow.conditions()[0].text, format!("slow operations: {text}"));
+        assert_eq!(slow.obstacles(), Vec::<String>::new());
+    }
+}
