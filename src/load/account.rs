@@ -126,7 +126,7 @@ impl<C: Clock> Account<C> {
     /// the first of them, and a lane hands over only what was complete by then.
     #[inline]
     pub(super) fn complete(&mut self, Done { io, result }: Done, stamp: &mut Option<u64>) {
-        let now_ns = *stamp.get_or_insert_with(|| nanoseconds(self.clock.now() - self.origin));
+        let now_ns = *stamp.get_or_insert_with(|| self.now_ns());
         let slot = &mut self.supply.slots[io.slot as usize];
         let sent_ns = slot.sent_ns.take().unwrap_or(now_ns);
         let (response_ns, service_ns) = (now_ns - slot.due_ns.unwrap_or(sent_ns), now_ns - sent_ns);
