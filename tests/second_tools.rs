@@ -151,7 +151,7 @@ fn read_by_lane(scratch: &Scratch) -> Vec<u8> {
 /// Does one I/O; its buffer afterwards.
 fn once(lane: &mut LibrbdLane, io: Io) -> Buffer {
     let (until, mut done) = (Instant::now() + Duration::from_secs(60), None);
-    lane.push(io);
+    lane.push(Box::new(io));
     while done.is_none() {
         assert!(Instant::now() < until, "it does not end");
         lane.reap(until, |ended| done = Some(ended)).expect("the inbox does not fail");
