@@ -9,11 +9,10 @@ use super::figure::{Piece, WHOLE_TRIAL};
 use super::workloads::{self, Workload};
 use crate::profile::Compare;
 use crate::result::{Comparison, Metric, ResultFile, Trial};
-use crate::stats::{Mean, complete, log_ratios, paired};
+use crate::stats::{complete, log_ratios, paired};
 
-/// Every arm against the baseline, by each metric of each job and operation: trials of one repeat, or slices of one round,
-/// make a block, and a block that lacks an arm is left out whole. Needs two blocks of trials or four of slices; a run of
-/// one repeat proves nothing.
+/// Every arm against the baseline, by each metric of each job and operation: trials of one repeat make a block, of which
+/// the slices of one round are averaged, and whatever lacks an arm is left out whole. A run of one repeat proves nothing.
 #[must_use]
 pub fn within_run(result: &ResultFile) -> Vec<Comparison> {
     let terms = terms(result);
@@ -45,25 +44,30 @@ fn compare_arms<'a>(
             blocks.entry(block).or_default().insert(&trial.arm, piece);
         }
     }
-    let sliced = trials.iter().any(|trial| !trial.slices.is_empty());
+    let repeats: BTreeSet<u32> = trials.iter().map(|trial| trial.repeat).collect();
     for (job, op, metric) in figures(&terms.metrics, trials) {
-        let figures = blocks.values().map(|block| {
+        let of_block = |block: &BTreeMap<&str, Piece<'_>>| -> Vec<Option<f64>> {
             let of_arm = |arm: &&str| block.get(arm).and_then(|piece| piece.value(job, op, metric));
             arms.iter().map(of_arm).collect()
-        });
-        let figures = complete(&figures.collect::<Vec<Vec<Option<f64>>>>());
+        };
+        let of_repeat = |repeat: &u32| {
+            let blocks = blocks.range((*repeat, 0)..=(*repeat, u32::MAX));
+            complete(&blocks.map(|(_, block)| of_block(block)).collect::<Vec<_>>())
+        };
+        let figures: Vec<_> = repeats.iter().map(of_repeat).collect();
         for (candidate, arm) in arms.iter().enumerate().filter(|(index, _)| *index != baseline) {
-            let ratios = log_ratios(&figures, baseline, candidate);
-            let Some(mean) = mean(&ratios, sliced) else { continue };
+            let ratios =
+                figures.iter().filter_map(|blocks| average(&log_ratios(blocks, baseline, candidate)));
+            let Some(mean) = paired(&ratios.collect::<Vec<_>>()) else { continue };
             let (workload, baseline) = (workload.clone(), arms[baseline].to_owned());
             claims.push(Claim { workload, job, op, metric, baseline, candidate: (*arm).to_owned(), mean });
         }
     }
 }
 
-/// Blocks of whole trials tell nothing of each other; slices follow so closely that neighbours may be alike.
-fn mean(log_ratios: &[f64], sliced: bool) -> Option<Mean> {
-    if sliced { Mean::of_series(log_ratios) } else { paired(log_ratios) }
+/// The one log ratio of a repeat: slices follow each other too closely to be blocks of their own.
+fn average(log_ratios: &[f64]) -> Option<f64> {
+    (!log_ratios.is_empty()).then(|| log_ratios.iter().sum::<f64>() / log_ratios.len() as f64)
 }
 
 /// The arms by name, so that the order in which they happened to run says nothing.
@@ -91,4 +95,67 @@ pub(super) fn figures<'a>(metrics: &[Metric], trials: &[&'a Trial]) -> Vec<(&'a 
         .flat_map(|(job, op)| metrics.iter().map(move |metric| (job, op, *metric)))
         .filter(|(_, op, metric)| of_whole_trial(*metric) == (*op == WHOLE_TRIAL))
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::result::{Figures, Ops, Status, Timestamp, Verdict};
+
+    fn trial(arm: &str, repeat: u32, iops: f64) -> Trial {
+        let figures = Figures { ios: 1, iops, ..Figures::default() };
+        let ops = Ops::from([("read".to_owned(), figures)]);
+        Trial {
+            arm: arm.to_owned(),
+            target: arm.to_owned(),
+            workload: "reads".to_owned(),
+            repeat,
+            status: Status::Valid,
+            jobs: [(String::new(), ops)].into(),
+            ..Trial::failed()
+        }
+    }
+
+    fn result(baseline: &str, trials: Vec<Trial>) -> ResultFile {
+        let profile = json!({"compare": {"baseline": baseline, "metrics": ["iops"]}});
+        ResultFile { trials, ..ResultFile::new(profile, Timestamp::now()) }
+    }
+
+    /// `fast` does half as much again as `slow`, give or take a few percent that both share, and one that they do not.
+    fn trials() -> Vec<Trial> {
+        let blocks = [(1000.0, 1.50), (960.0, 1.49), (1040.0, 1.51), (990.0, 1.50)];
+        let both = |(repeat, (iops, by)): (usize, (f64, f64))| {
+            [trial("slow", repeat as u32, iops), trial("fast", repeat as u32, iops * by)]
+        };
+        blocks.into_iter().enumerate().flat_map(both).collect()
+    }
+
+    #[test]
+    fn a_difference_is_found_and_swapping_the_arms_inverts_it() {
+        let [up] = &within_run(&result("slow", trials()))[..] else { panic!("one comparison") };
+        let [down] = &within_run(&result("fast", trials()))[..] else { panic!("one comparison") };
+        assert_eq!((up.candidate.as_str(), up.verdict), ("fast", Verdict::Better));
+        assert_eq!((down.candidate.as_str(), down.verdict), ("slow", Verdict::Worse));
+        assert!((up.ratio - 1.5).abs() < 0.01, "{}", up.ratio);
+        assert!((up.ratio * down.ratio - 1.0).abs() < 1e-12);
+        assert!((up.ci[0] * down.ci[1] - 1.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_block_that_lacks_an_arm_says_nothing() {
+        let whole = within_run(&result("slow", trials()));
+        let mut with_stray = trials();
+        with_stray.push(trial("fast", 4, 1.0));
+        with_stray.push(Trial { status: Status::Invalid, ..trial("slow", 4, 9e9) });
+        assert_eq!(within_run(&result("slow", with_stray)), whole);
+    }
+
+    #[test]
+    fn one_arm_or_one_repeat_proves_nothing() {
+        let one_arm = trials().into_iter().filter(|trial| trial.arm == "slow").collect();
+        assert_eq!(within_run(&result("slow", one_arm)), []);
+        assert_eq!(within_run(&result("slow", trials().drain(..2).collect())), []);
+    }
 }
