@@ -1,18 +1,17 @@
 //! Exit code 4: I/O errors, and data that is not what was written. The trial is in the result with what went wrong, and
 //! what cephmark made is removed.
 
-use cephmark::ceph::{Role, View};
+use cephmark::ceph::View;
 use cephmark::result::{Status, Trial};
 use serde_json::json;
 
-use crate::support::ceph::{self, POOL};
 use crate::support::cluster::shared;
 use crate::support::site::{End, PROFILE, Running, Site};
 
 /// Shuts the client out that runs the load.
 #[track_caller]
 fn blocklist_writer(site: &Site<'_>, running: &mut Running) {
-    let pool = ceph::connect(site.lab, Role::Admin).pool(POOL, Some(&site.namespace)).expect("the pool");
+    let pool = site.pool();
     running.wait_for("measuring");
     let image = pool.image(&pool.images().expect("a list")[0], View::Read).expect("the image");
     let owner = image.lock_owners().expect("a list").remove(0);

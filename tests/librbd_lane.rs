@@ -172,7 +172,7 @@ fn dropping_a_lane_waits_for_what_is_in_flight() {
         lane.push(io(slot, 0, Op::Write, u64::from(slot) * MIB, 0x77));
     }
     drop(lane);
-    assert_eq!(image.lock_owners().expect("a list").len(), 1, "the writer");
+    assert_eq!(scratch.open(View::Read).lock_owners().expect("a list").len(), 1, "the writer");
     let mut lane = lane_of([image], 1);
     for slot in 0..8 {
         assert_eq!(once(&mut lane, io(0, 0, Op::Read, slot * MIB, 0)).io.buffer[0], 0x77);

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::fs;
 
+use cephmark::ceph::View;
 use cephmark::result::Trial;
 
 use crate::support::cluster::shared;
@@ -101,27 +102,20 @@ fn handles_and_connections_are_shared_unless_each_job_is_to_have_its_own() {
     let site = Site::on(shared());
     // Who has an image open for writing watches it: one watch for each handle, and one of the run itself.
     let watchers = |sharing: &str| {
-        let sets = [sharing, "workloads.w.numjobs=2", "run.runtime=2s", "targets.t.rbd.features=[layering]"];
-        let mut running = site.start(PROFILE, &sets);
+        let target = format!(
+            "targets.t={{rbd: {{namespace: NAMESPACE, size: 16MiB, features: [layering]}}, {sharing}}}"
+        );
+        let pool = site.pool();
+        let mut running = site.start(PROFILE, &[&target, "workloads.w.numjobs=2", "run.runtime=2s"]);
         running.wait_for("measuring");
-        let status = site.rbd(&["status", &site.image(&site.images()[0])]);
+        let image = pool.image(&pool.images().expect("a list")[0], View::Read).expect("the image");
+        let watchers = image.watchers().expect("a list");
         running.end().success();
         fs::remove_dir_all(site.path("out")).expect("the results");
-        let field = |line: &str, key: &str| {
-            line.split_whitespace()
-                .find_map(|word| word.strip_prefix(key).map(str::to_owned))
-                .expect("a field")
-        };
-        let lines: Vec<&str> = status.lines().filter(|line| line.contains("watcher=")).collect();
-        let clients: BTreeSet<String> = lines.iter().map(|line| field(line, "client.")).collect();
-        (lines.len() - 1, clients.len() - 1)
+        let clients: BTreeSet<u64> = watchers.iter().map(|watcher| watcher.client).collect();
+        (watchers.len() - 1, clients.len() - 1)
     };
-    assert_eq!(watchers("targets.t.handles=shared"), (1, 1));
-    assert_eq!(watchers("targets.t.handles=per_job"), (2, 1));
-    assert_eq!(
-        watchers(
-            "targets.t={rbd: {namespace: NAMESPACE, size: 16MiB}, handles: per_job, connections: per_job}"
-        ),
-        (2, 2)
-    );
+    assert_eq!(watchers("handles: shared"), (1, 1));
+    assert_eq!(watchers("handles: per_job"), (2, 1));
+    assert_eq!(watchers("handles: per_job, connections: per_job"), (2, 2));
 }

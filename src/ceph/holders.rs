@@ -50,7 +50,7 @@ impl Image {
     }
 
     /// The clients that hold a lock: the exclusive lock that a writer takes by itself, or one taken with `rbd lock add`,
-    /// before which every writer has to wait.
+    /// before which every writer has to wait. They are those of when the image was opened, or last looked at anew.
     ///
     /// Implements: `rbd_list_lockers`.
     ///

@@ -9,6 +9,7 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
+use cephmark::ceph::{Pool, Role};
 use cephmark::lab::Cluster;
 use cephmark::result::ResultFile;
 use nix::sys::signal::{Signal, kill};
@@ -75,6 +76,12 @@ impl<'a> Site<'a> {
         let image = self.image(name);
         self.rbd(&["create", "--size", &format!("{mib}M"), &image]);
         image
+    }
+
+    /// The site's pool and namespace over a connection of the test's own, which answers faster than a program starts.
+    pub(crate) fn pool(&self) -> Pool {
+        let cluster = super::ceph::connect(self.lab, Role::Admin);
+        cluster.pool(&self.pool, Some(&self.namespace)).expect("the pool")
     }
 
     /// The images of the namespace.
