@@ -23,6 +23,8 @@ const IMAGE_LIMIT: Duration = Duration::from_secs(60);
 pub(crate) struct Scene {
     directory: TempDir,
     cluster: Option<Cluster>,
+    /// The images made so far.
+    images: Vec<&'static str>,
 }
 
 #[derive(Debug)]
@@ -46,7 +48,7 @@ impl Scene {
     /// [`Error::File`] if there can be no directory.
     pub(crate) fn bare() -> Result<Self, Error> {
         let directory = tempfile::Builder::new().prefix("cephmark-peers-").tempdir()?;
-        Ok(Self { directory, cluster: None })
+        Ok(Self { directory, cluster: None, images: Vec::new() })
     }
 
     /// Makes the images on the cluster that `CEPH_CONF` names.
@@ -60,10 +62,7 @@ impl Scene {
         fs::write(&conf, fs::read_to_string(original)? + SETTINGS)?;
         scene.cluster = Some(Cluster { conf, pool: pool.to_owned() });
         for (image, size) in [(Self::EMPTY, Self::EMPTY_SIZE), (Self::FULL, Self::FULL_SIZE)] {
-            // Of a harness that was killed.
-            let _ = scene.rbd(&["rm", "--no-progress", image]);
-            let features = "layering,exclusive-lock,object-map,fast-diff,deep-flatten";
-            scene.rbd(&["create", "--size", &size.get().to_string(), "--image-feature", features, image])?;
+            scene.make(image, size)?;
         }
         Ok(scene)
     }
@@ -84,6 +83,16 @@ impl Scene {
         command.current_dir(self.directory.path()).env("CEPH_CONF", conf)
     }
 
+    fn make(&mut self, image: &'static str, size: Bytes) -> Result<(), Error> {
+        // One that a killed harness left.
+        let _ = self.rbd(&["rm", "--no-progress", image]);
+        let size = format!("{}B", size.get());
+        let features = "layering,exclusive-lock,object-map,fast-diff,deep-flatten";
+        self.rbd(&["create", "--size", &size, "--image-feature", features, image])?;
+        self.images.push(image);
+        Ok(())
+    }
+
     fn rbd(&self, arguments: &[&str]) -> Result<(), Error> {
         let mut command = Command::new("rbd");
         command.args(["--pool", self.pool()]).args(arguments);
@@ -93,10 +102,7 @@ impl Scene {
 
 impl Drop for Scene {
     fn drop(&mut self) {
-        if self.cluster.is_none() {
-            return;
-        }
-        for image in [Self::EMPTY, Self::FULL] {
+        for image in &self.images {
             if let Err(error) = self.rbd(&["rm", "--no-progress", image]) {
                 eprintln!("peers: image {image} stays: {error}");
             }
