@@ -12,12 +12,12 @@ pub fn two_sided_p(t: f64, degrees: f64) -> f64 {
 /// The value beyond which, on either side, lie values with probability `error`, above 0 and below 1.
 #[must_use]
 pub fn critical_value(error: f64, degrees: f64) -> f64 {
-    // Newton's method on the logarithms of both: the curve is concave there, so that after its first step it comes down
-    // to the solution from above, whatever the tail.
+    // Newton's method on the logarithms of both: the curve is concave there, so that it comes down to the solution from
+    // above, whatever the tail. No step more than doubles t, lest it land where p vanishes.
     let mut t = 1.0;
     for _ in 0..100 {
         let p = two_sided_p(t, degrees);
-        let step = (p.ln() - error.ln()) * p / (2.0 * t * density(t, degrees));
+        let step = ((p.ln() - error.ln()) * p / (2.0 * t * density(t, degrees))).min(std::f64::consts::LN_2);
         t *= step.exp();
         if step.abs() < 1e-12 {
             break;
