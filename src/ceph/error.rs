@@ -128,6 +128,9 @@ impl Error {
     }
 
     pub(super) fn command(command: &str, errno: Errno, status: String) -> Self {
+        if errno == Errno::ETIMEDOUT {
+            return Self::failed(format!("get an answer to `{command}` from the monitors"), errno, &[]);
+        }
         let status = if status.is_empty() { words(errno) } else { status };
         Self::Command { command: command.to_owned(), errno, status, remedy: remedy(errno, &[]) }
     }
