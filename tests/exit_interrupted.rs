@@ -2,6 +2,8 @@
 //! was over by then stays in the result.
 
 use std::fs;
+use std::path::Path;
+use std::thread;
 use std::time::{Duration, Instant};
 
 use cephmark::result::Status;
@@ -84,7 +86,7 @@ fn a_second_signal_ends_it_at_once_also_when_the_cluster_is_stuck() {
     running.wait_for("measuring");
     let stopped = StoppedOsd::of(&lab);
     running.signal(Signal::SIGINT);
-    std::thread::sleep(Duration::from_secs(1));
+    thread::sleep(Duration::from_secs(1));
     let begin = Instant::now();
     running.signal(Signal::SIGINT);
     let end = running.end();
@@ -95,4 +97,42 @@ fn a_second_signal_ends_it_at_once_also_when_the_cluster_is_stuck() {
     site.forget_clients();
     site.cephmark(&["clean", "--pool", "rbd", "--yes"]).success();
     site.assert_clean();
+}
+
+#[test]
+fn a_lab_that_was_started_for_the_run_goes_with_it() {
+    let site = Site::on(shared());
+    interrupt_with_a_lab(&site, 1);
+    site.assert_untouched();
+}
+
+#[test]
+fn a_lab_that_was_started_for_the_run_goes_with_it_also_at_once() {
+    let site = Site::on(shared());
+    interrupt_with_a_lab(&site, 2);
+    site.assert_clean();
+}
+
+/// Runs on a lab of its own, and sends so many signals while it is measured.
+#[track_caller]
+fn interrupt_with_a_lab(site: &Site<'_>, signals: u32) {
+    site.write(&PROFILE.replace("namespace: NAMESPACE, ", ""));
+    let command = site.command(&["run", "--lab", "profile.yaml", "--out", "out", "--set", "run.runtime=60s"]);
+    let mut running = Running::start(command);
+    running.wait_for("measuring");
+    for _ in 0..signals {
+        running.signal(Signal::SIGINT);
+        thread::sleep(Duration::from_millis(20));
+    }
+    let end = running.end();
+    assert_eq!(end.status.code(), Some(130), "{end:#?}");
+    assert!(!is_told_to_anybody(&site.path("tmp")), "daemons of the lab are left");
+}
+
+/// Whether the command line of any process names this directory.
+fn is_told_to_anybody(directory: &Path) -> bool {
+    let directory = directory.to_string_lossy().into_owned();
+    let processes = fs::read_dir("/proc").expect("proc").flatten();
+    let mut command_lines = processes.filter_map(|entry| fs::read(entry.path().join("cmdline")).ok());
+    command_lines.any(|arguments| String::from_utf8_lossy(&arguments).contains(&directory))
 }

@@ -36,13 +36,16 @@ pub fn run(args: &CheckArgs) -> Result<Exit, Failure> {
     if args.offline || !run::needs_cluster(&plan) {
         return Ok(Exit::Success);
     }
-    runtime(async |interrupted| {
-        run::check_options(&plan)?;
-        let cluster = run::connect(&plan.cluster, &interrupted).await?;
-        for note in run::check_cluster(&plan, &cluster, &interrupted).await? {
-            print(&format!("note: {note}\n"))?;
-        }
-        print(&format!("cluster {} has what the plan needs\n", cluster.fsid()?))?;
-        Ok(Exit::Success)
-    })
+    runtime(
+        || (),
+        async |interrupted| {
+            run::check_options(&plan)?;
+            let cluster = run::connect(&plan.cluster, &interrupted).await?;
+            for note in run::check_cluster(&plan, &cluster, &interrupted).await? {
+                print(&format!("note: {note}\n"))?;
+            }
+            print(&format!("cluster {} has what the plan needs\n", cluster.fsid()?))?;
+            Ok(Exit::Success)
+        },
+    )
 }

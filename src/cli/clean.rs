@@ -46,22 +46,25 @@ pub struct CleanArgs {
 /// [`Failure`] of the cluster.
 pub fn run(args: &CleanArgs) -> Result<Exit, Failure> {
     let spec = ClusterSpec { conf: args.conf.clone(), user: args.user.clone(), timeout: TIMEOUT };
-    runtime(async |interrupted| {
-        let cluster = run::connect(&spec, &interrupted).await?;
-        let (pool, asked) = (args.pool.clone(), cluster.clone());
-        let look = move || run::find_leftovers(&asked, pool.as_deref());
-        let found = within("looking for leftovers", LIMIT, &interrupted, look).await?;
-        let removable = list(&found)?;
-        if removable.is_empty() || !(args.yes || confirmed(removable.len())?) {
-            return Ok(Exit::Success);
-        }
-        for leftover in removable {
-            let removed = leftover.clone();
-            remove(&cluster, leftover, &interrupted).await?;
-            print(&format!("removed {removed}\n"))?;
-        }
-        Ok(Exit::Success)
-    })
+    runtime(
+        || (),
+        async |interrupted| {
+            let cluster = run::connect(&spec, &interrupted).await?;
+            let (pool, asked) = (args.pool.clone(), cluster.clone());
+            let look = move || run::find_leftovers(&asked, pool.as_deref());
+            let found = within("looking for leftovers", LIMIT, &interrupted, look).await?;
+            let removable = list(&found)?;
+            if removable.is_empty() || !(args.yes || confirmed(removable.len())?) {
+                return Ok(Exit::Success);
+            }
+            for leftover in removable {
+                let removed = leftover.clone();
+                remove(&cluster, leftover, &interrupted).await?;
+                print(&format!("removed {removed}\n"))?;
+            }
+            Ok(Exit::Success)
+        },
+    )
 }
 
 /// Prints what was found; what may be removed.

@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{Failure, ProfileArgs, print, runtime};
 use crate::exit::Exit;
-use crate::lab::{Lab, LabSpec, Watcher};
+use crate::lab::{self, Lab, LabSpec, Watcher};
 use crate::plan::Plan;
 use crate::profile::Profile;
 use crate::report::{Detail, Layout, show_progress, text};
@@ -50,8 +50,16 @@ pub fn run(args: &RunArgs) -> Result<Exit, Failure> {
         print(&plan.render())?;
         return Ok(Exit::Success);
     }
-    runtime(async |interrupted| {
-        let lab = if args.lab { Some(start_lab(&mut plan, &interrupted).await?) } else { None };
+    let dir = std::env::temp_dir().join(format!("cephmark-run-{}", std::process::id()));
+    let lab_dir = dir.clone();
+    let take_lab_down = move || {
+        if let Ok(Some(lab)) = lab::Cluster::find(&lab_dir) {
+            // There is nobody left to be told.
+            let _ = lab.down();
+        }
+    };
+    runtime(take_lab_down, async |interrupted| {
+        let lab = if args.lab { Some(start_lab(dir, &mut plan, &interrupted).await?) } else { None };
         let outcome = measure(&plan, args, &interrupted).await;
         if let Some(lab) = lab {
             tokio::task::spawn_blocking(move || lab.end()).await.map_err(run::Error::from_join)??;
@@ -77,8 +85,7 @@ async fn measure(plan: &Plan, args: &RunArgs, interrupted: &CancellationToken) -
 }
 
 /// Starts a throwaway cluster with the pools of the plan, and makes the plan use it.
-async fn start_lab(plan: &mut Plan, interrupted: &CancellationToken) -> Result<Lab, Failure> {
-    let dir = std::env::temp_dir().join(format!("cephmark-run-{}", std::process::id()));
+async fn start_lab(dir: PathBuf, plan: &mut Plan, interrupted: &CancellationToken) -> Result<Lab, Failure> {
     let spec = LabSpec { pools: plan.pools(), ..LabSpec::new(dir) };
     let token = interrupted.clone();
     let up = tokio::task::spawn_blocking(move || {

@@ -8,24 +8,23 @@ use crate::exit::Exit;
 
 /// Starts to listen for SIGINT and SIGTERM on the current runtime.
 ///
-/// The token is cancelled by the first signal. A second one ends the process with 130: whoever sends it would rather
-/// have their terminal back than a clean cluster, which `cephmark clean` gives them later.
+/// The token is cancelled by the first signal. A second one ends the process with 130, after `last` and nothing else:
+/// whoever sends it would rather have their terminal back than a clean cluster, which `cephmark clean` gives them later.
 ///
 /// # Errors
 /// The system's error if signals can't be handled.
-pub fn listen() -> std::io::Result<CancellationToken> {
+pub fn listen(last: impl FnOnce() + Send + 'static) -> std::io::Result<CancellationToken> {
     let interrupted = CancellationToken::new();
     let (mut sigint, mut sigterm) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
     let token = interrupted.clone();
     tokio::spawn(async move {
-        loop {
-            tokio::select! { _ = sigint.recv() => {}, _ = sigterm.recv() => {} }
-            if token.is_cancelled() {
-                eprintln!("interrupted twice: images may be left behind; `cephmark clean` finds them");
-                ceph::leave(Exit::Interrupted as u8);
-            }
-            token.cancel();
-        }
+        let mut signal = async || tokio::select! { _ = sigint.recv() => {}, _ = sigterm.recv() => {} };
+        signal().await;
+        token.cancel();
+        signal().await;
+        eprintln!("interrupted twice: images may be left behind; `cephmark clean` finds them");
+        last();
+        ceph::leave(Exit::Interrupted as u8);
     });
     Ok(interrupted)
 }
