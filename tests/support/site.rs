@@ -19,7 +19,7 @@ use super::ceph::{POOL, fresh_name, tool};
 use super::cephmark;
 
 /// Longer than anything here takes, on a machine that does other things too.
-const PATIENCE: Duration = Duration::from_secs(120);
+const PATIENCE: Duration = Duration::from_secs(300);
 
 /// One target that cephmark makes, one workload that writes, one trial of a second; `--set` makes other cases of it.
 pub(crate) const PROFILE: &str = "\
