@@ -4,6 +4,8 @@ use std::fs;
 use std::thread;
 use std::time::Duration;
 
+use cephmark::ceph::View;
+use nix::sys::signal::Signal;
 use serde_json::Value;
 
 use crate::support::ceph::{TestPool, tool};
@@ -24,8 +26,10 @@ fn new_images_have_the_layout_that_the_profile_gives() {
          features: [layering, striping, exclusive-lock], data_pool: {}}}",
         data.name
     );
-    let mut running = site.start(PROFILE, &[&format!("targets.t.rbd={rbd}"), "run.runtime=3s"]);
-    running.wait_for("measuring");
+    let slow = "workloads.slow={rw: randread, runtime: 60s}";
+    let mut running =
+        site.start(PROFILE, &[&format!("targets.t.rbd={rbd}"), "workloads.w.number_ios=10", slow]);
+    running.wait_for("t slow: measuring");
     let images = site.images();
     assert_eq!(images.len(), 2, "{images:?}");
     for image in &images {
@@ -39,7 +43,8 @@ fn new_images_have_the_layout_that_the_profile_gives() {
         let run = site.rbd(&["image-meta", "get", &site.image(image), "cephmark_run"]);
         assert!(image.contains(run.trim()), "{image} is marked with {run}");
     }
-    running.end().success();
+    running.signal(Signal::SIGINT);
+    running.end().fails(130, &["interrupted"]);
     let trial = &site.result().trials[0];
     assert_eq!(trial.conditions["features"], "layering,striping,exclusive-lock,data-pool");
     assert_eq!(trial.conditions["stripe"], "64KiBx4");
@@ -68,10 +73,12 @@ fn an_image_that_exists_is_read_without_a_trace() {
     fs::write(site.path("data"), b"years of work ".repeat(100_000)).expect("a file");
     site.rbd(&["import", "--no-progress", &site.path("data").to_string_lossy(), &image]);
     let target = "targets.t={rbd: {image: rbd/NAMESPACE/theirs}}";
+    let pool = site.pool();
     let mut running = site.start(PROFILE, &[target, "workloads.w.rw=randread", "run.runtime=2s"]);
     running.wait_for("measuring");
     // Who opens an image only to read it does not watch it, and so takes no part in its locks.
-    assert!(!site.rbd(&["status", &image]).contains("watcher="), "it is open for writing");
+    let watchers = pool.image("theirs", View::Read).and_then(|image| image.watchers()).expect("a list");
+    assert_eq!(watchers, []);
     running.end().success();
     assert!(site.result().trials[0].jobs[""]["read"].ios > 0);
     site.rbd(&["export", "--no-progress", &image, &site.path("after").to_string_lossy()]);

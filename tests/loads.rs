@@ -29,8 +29,9 @@ fn numjobs_is_that_many_threads_each_with_its_own_depth() {
     running.wait_for("measuring");
     assert_eq!(threads(&running, "load"), 3);
     running.end().success();
-    // All that is in flight when the time is over is counted as unfinished.
-    assert_eq!(site.result().trials[0].checks[""].unfinished, 3 * 4);
+    // What is in flight when the time is over is more than one thread can have.
+    let unfinished = site.result().trials[0].checks[""].unfinished;
+    assert!((5..=12).contains(&unfinished), "{unfinished}");
 }
 
 #[test]
@@ -66,15 +67,13 @@ fn named_jobs_are_measured_over_one_common_window() {
 #[test]
 fn an_open_loop_keeps_its_rate() {
     let site = Site::on(shared());
-    let set = [
-        "workloads.w={rw: randread, iodepth: 16, numjobs: 2, rate_iops: 50}",
-        "run.runtime=5s",
-        "run.ramp_time=1s",
-    ];
-    let trial = trial(&site, &set);
-    let iops = trial.jobs[""]["read"].iops;
-    assert!((iops - 100.0).abs() <= 2.0, "{iops}, not 2 x 50");
-    let checks = &trial.checks[""];
+    let load = "workloads.w={rw: randread, iodepth: 64, numjobs: 2, rate_iops: 50}";
+    let trial = trial(&site, &[load, "run.runtime=5s", "run.ramp_time=1s"]);
+    let (figures, checks) = (&trial.jobs[""]["read"], &trial.checks[""]);
+    // What was due just before the end may come back after it.
+    let sent = (figures.ios + checks.unfinished) as f64 / trial.measured_s;
+    assert!((sent - 100.0).abs() <= 2.0, "{sent} a second, not 2 x 50");
+    assert!((figures.iops - 100.0).abs() <= 5.0, "{}", figures.iops);
     assert!(checks.unsent == 0 && checks.lateness_ns.is_some(), "{checks:?}");
 }
 
