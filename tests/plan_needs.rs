@@ -5,7 +5,7 @@ use std::time::Duration;
 use cephmark::plan::{Pace, Written};
 use cephmark::units::{Bytes, Rate};
 
-use crate::planning::{PROFILE, plan, with_run, with_target, with_workload};
+use crate::planning::{PROFILE, plan, plan_with, with_run, with_target, with_workload};
 
 #[test]
 fn time_is_that_of_all_trials() {
@@ -21,6 +21,14 @@ fn space_counts_all_images_of_all_arms_in_the_pool_of_their_data() {
         plan.needs.space.iter().map(|(pool, bytes)| (pool.as_str(), *bytes)).collect();
     assert_eq!(space, [("rbd", Bytes(3 << 30)), ("ec", Bytes(2 << 30))]);
     assert_eq!(plan.needs.fill, Bytes(5 << 30));
+}
+
+#[test]
+fn an_image_that_is_neither_filled_nor_written_takes_no_space() {
+    let space =
+        |job: &str| plan_with(&with_workload(job), &["run.prefill=false"]).unwrap().needs.space["rbd"];
+    assert_eq!(space("{rw: randread}"), Bytes(0));
+    assert_eq!(space("{rw: randwrite}"), Bytes(1 << 30));
 }
 
 #[test]

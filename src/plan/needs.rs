@@ -48,11 +48,14 @@ pub(super) fn needs(
     verify_unit: Option<Bytes>,
 ) -> Needs {
     let mut needs = Needs::default();
+    let written = workloads.iter().any(WorkloadPlan::changes_data);
     for arm in arms {
         let full = arm.image_size().unwrap_or_default().get().saturating_mul(u64::from(arm.images()));
         if let Subject::Managed(managed) = &arm.subject {
             let pool = managed.data_pool.as_ref().unwrap_or(&managed.pool);
-            add(needs.space.entry(pool.clone()).or_default(), full);
+            // An image that is only read, and was never filled, takes no space however large it is.
+            let taken = if managed.prefill || written { full } else { 0 };
+            add(needs.space.entry(pool.clone()).or_default(), taken);
             add(&mut needs.fill, if managed.prefill { full } else { 0 });
         }
         if let Some(unit) = verify_unit {
