@@ -59,7 +59,7 @@ fn allocations(job: &Job, number_ios: u64, ledger: Option<Arc<Ledger>>) -> u64 {
     let job = Job { number_ios: Some(number_ios), ..job.clone() };
     let (live, halt) = (Arc::new(Live::new(1)), Arc::new(AtomicBool::new(false)));
     let common = Common { images: 3, ledger, live, halt };
-    let mut driver = Driver::new(NullLane::new(job.iodepth), Monotonic, &job, 0, common);
+    let mut driver = Driver::new(NullLane::new(job.iodepth), Monotonic::new(), &job, 0, common);
     let start = Instant::now();
     let stop = start + Duration::from_secs(600);
     let window = Window {

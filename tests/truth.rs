@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 use std::rc::Rc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use cephmark::clock::{Clock as _, Monotonic};
 use cephmark::lane::Op;
@@ -166,8 +166,8 @@ fn live_latencies_are_within_100_us_of_a_thread_that_completes_after_a_known_tim
     // Other work on the machine delays our threads; one of many short rounds must go by without.
     const ROUNDS: u32 = 100;
     let off_by = |delay: Duration| {
-        let mut driver = driver(DelayThread::new(delay), Monotonic, &job(Rw::RandRead, 4));
-        let tally = driver.run(&window(Monotonic.now(), 20 * delay)).expect("no failure");
+        let mut driver = driver(DelayThread::new(delay), Monotonic::new(), &job(Rw::RandRead, 4));
+        let tally = driver.run(&window(Instant::now(), 20 * delay)).expect("no failure");
         let mut truth = driver.finish().delays();
         truth.sort_unstable();
         let found = tally.figures(Op::Read).expect("reads").response.percentile(50.0).expect("samples");

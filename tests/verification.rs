@@ -29,7 +29,7 @@ fn job(rw: Rw, number_ios: u64) -> Job {
 }
 
 fn run(lane: MemoryLane, job: &Job, common: Common) -> Tally {
-    let mut driver = Driver::new(lane, Monotonic, job, 0, common);
+    let mut driver = Driver::new(lane, Monotonic::new(), job, 0, common);
     let tally = driver.run(&window(Instant::now(), Duration::from_secs(60))).expect("no failure");
     assert!(tally.complete, "the job came to its end");
     tally
@@ -69,7 +69,8 @@ fn two_threads(ledgers: [Arc<Ledger>; 2]) -> Checks {
             .map(|thread| {
                 let (lane, common) = (MemoryLane::new(&memory), common(&ledgers[thread as usize]));
                 scope.spawn(move || {
-                    let mut driver = Driver::new(lane, Monotonic, &job(Rw::RandRw, 50_000), thread, common);
+                    let mut driver =
+                        Driver::new(lane, Monotonic::new(), &job(Rw::RandRw, 50_000), thread, common);
                     driver.run(&window(Instant::now(), Duration::from_secs(60))).expect("no failure")
                 })
             })
@@ -195,7 +196,7 @@ fn random_trims_by_one_job_never_look_like_corruption_to_another() {
         let (lane, seat) = (MemoryLane::new(&memory), common.clone());
         let trims = Job { verify: false, ..job(Rw::RandTrim, 20_000) };
         scope.spawn(move || {
-            let mut driver = Driver::new(lane, Monotonic, &trims, 1, seat);
+            let mut driver = Driver::new(lane, Monotonic::new(), &trims, 1, seat);
             driver.run(&window(Instant::now(), Duration::from_secs(60))).expect("no failure")
         });
         let checks = run(MemoryLane::new(&memory), &job(Rw::RandRw, 20_000), common.clone()).checks;
@@ -235,7 +236,7 @@ fn an_io_that_waits_for_another_threads_io_does_not_spin() {
             let (common, job) = (Common { live: Arc::clone(&live), ..verifying(&ledger) }, &job);
             scope.spawn(move || {
                 let lane = DelayThread::new(Duration::from_millis(100));
-                let mut driver = Driver::new(lane, Monotonic, job, thread, common);
+                let mut driver = Driver::new(lane, Monotonic::new(), job, thread, common);
                 driver.run(&window(Instant::now(), Duration::from_secs(1))).expect("no failure")
             })
         };

@@ -4,6 +4,7 @@
 //! the kernel is using. Exactly `iodepth` of them exist: a lane is never full, and nothing is allocated per I/O.
 
 mod buffer;
+mod counter;
 mod inbox;
 mod librbd;
 mod null;
@@ -11,6 +12,7 @@ mod null;
 use std::time::{Duration, Instant};
 
 pub use buffer::Buffer;
+pub use counter::Counter;
 pub use inbox::sharpen_timers;
 pub use librbd::LibrbdLane;
 use nix::errno::Errno;

@@ -1,13 +1,13 @@
 //! The account of what was sent and what came back: everything of a driver but its lane.
 //!
-//! Times are ns since the account was opened.
+//! Times are ns of its clock.
 
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use super::supply::Supply;
 use super::{Common, DriveError, Window};
-use crate::clock::Clock;
+use crate::clock::{Clock, nanoseconds};
 use crate::lane::{Done, Io, Op};
 use crate::measure::{Failure, IoError, SeriesPen, Tally};
 use crate::plan::OnError;
@@ -20,7 +20,8 @@ const CHEAP_WRITE: u32 = 64 << 10;
 #[derive(Debug)]
 pub(super) struct Account<C> {
     clock: C,
-    pub(super) origin: Instant,
+    /// A time in the past.
+    pub(super) past: Instant,
     pub(super) common: Common,
     thread: u32,
     pub(super) supply: Supply,
@@ -42,7 +43,7 @@ pub(super) struct Account<C> {
 impl<C: Clock> Account<C> {
     pub(super) fn new(clock: C, supply: Supply, thread: u32, ops: &[Op], common: Common) -> Self {
         Self {
-            origin: clock.now(),
+            past: clock.now(),
             clock,
             thread,
             in_flight: 0,
@@ -62,7 +63,11 @@ impl<C: Clock> Account<C> {
 
     /// Sets a window up.
     pub(super) fn begin(&mut self, window: &Window) {
-        let ns = |instant: Instant| nanoseconds(instant.saturating_duration_since(self.origin));
+        let (now, now_ns) = (self.clock.now(), self.clock.now_ns());
+        let ns = |instant: Instant| match instant.checked_duration_since(now) {
+            Some(ahead) => now_ns + nanoseconds(ahead),
+            None => now_ns.saturating_sub(nanoseconds(now - instant)),
+        };
         (self.start_ns, self.stop_ns) = (ns(window.start), ns(window.stop));
         self.counted_ns = ns(window.counted_from).max(self.start_ns);
         self.stall_ns = nanoseconds(window.stall);
@@ -174,12 +179,12 @@ impl<C: Clock> Account<C> {
             }
             until_ns = until_ns.min(stalled_ns);
         }
-        Ok(self.origin + Duration::from_nanos(until_ns))
+        Ok(self.clock.now() + Duration::from_nanos(until_ns.saturating_sub(self.now_ns())))
     }
 
     #[inline]
     pub(super) fn now_ns(&self) -> u64 {
-        nanoseconds(self.clock.now() - self.origin)
+        self.clock.now_ns()
     }
 
     #[cold]
@@ -214,10 +219,4 @@ fn error_of(io: &Io, result: Result<u32, nix::errno::Errno>) -> Option<IoError> 
 fn failure(io: &Io, error: IoError) -> Failure {
     let (offset, len) = (Bytes(io.offset), Bytes(io.len.into()));
     Failure { op: io.op, image: io.image, offset, len, error }
-}
-
-/// Up to 584 years, which none of our times reaches.
-#[inline]
-pub(super) fn nanoseconds(duration: Duration) -> u64 {
-    duration.as_secs().saturating_mul(1_000_000_000).saturating_add(duration.subsec_nanos().into())
 }

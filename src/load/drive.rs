@@ -8,10 +8,10 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use super::account::{Account, nanoseconds};
+use super::account::Account;
 use super::supply::Supply;
 use super::{DriveError, Ledger, Live, Window};
-use crate::clock::Clock;
+use crate::clock::{Clock, nanoseconds};
 use crate::lane::{Io, Lane, Op};
 use crate::measure::{CpuTime, Tally};
 use crate::plan::Job;
@@ -108,9 +108,8 @@ impl<L: Lane, C: Clock> Driver<L, C> {
     fn send(&mut self, io: Box<Io>, now_ns: u64) -> Result<u64, DriveError> {
         let sent_ns = self.account.send(&io, now_ns);
         self.lane.push(io);
-        // A time in the past: only look.
         let (account, mut stamp) = (&mut self.account, None);
-        self.lane.reap(account.origin, |done| account.complete(done, &mut stamp))?;
+        self.lane.reap(account.past, |done| account.complete(done, &mut stamp))?;
         if stamp.is_some() {
             account.supply.retry();
         }

@@ -132,7 +132,7 @@ fn work<L: Lane>(
             return;
         }
     };
-    let mut driver = Driver::new(lane, Monotonic, &seat.job, seat.number, seat.common.clone());
+    let mut driver = Driver::new(lane, Monotonic::new(), &seat.job, seat.number, seat.common.clone());
     while let Some(window) = orders.blocking_recv() {
         let tally = driver.run(&window).map_err(Error::from);
         let failed = tally.is_err();
