@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help demo test setup setup-test
+.PHONY: help demo test bench setup setup-test
 
 # A shell that is no login shell lacks rustup's directory.
 export PATH := $(PATH):$(HOME)/.cargo/bin
@@ -15,6 +15,14 @@ test: setup-test ## Install what is missing, check format and lints, run all tes
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 	cargo test --workspace --locked
+
+# Arguments of the comparison, such as `make bench BENCH="--only null --rounds 9"`; see benches/peers/main.rs.
+BENCH ?=
+
+bench: setup-test ## Install what is missing, and compare with fio, in turn, on a throwaway cluster; goals that are missed are named
+	cargo bench --locked --no-run --bench peers
+	cargo run --release --locked --quiet -- lab run --dir "$${TMPDIR:-/tmp}/cephmark-bench-$$$$" --size 4GiB -- \
+	    cargo bench --locked --quiet --bench peers -- $(BENCH)
 
 setup: ## Install what the demo needs and this machine lacks
 	@scripts/setup.sh demo

@@ -4,9 +4,11 @@ use cephmark::units::Time;
 use clap::ValueEnum;
 
 use crate::error::Error;
+use crate::figure::Figure;
 use crate::load::{Load, Rw, Target};
+use crate::peer::Peer;
 use crate::ratio::Goal;
-use crate::sample::Sample;
+use crate::round::{Round, Rounds};
 use crate::scene::Scene;
 use crate::{fio, ours};
 
@@ -28,99 +30,65 @@ pub(crate) struct Contest {
     pub(crate) peers: Vec<Peer>,
 }
 
-/// fio in one of its variants, and what cephmark is to reach against it.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Peer {
-    pub(crate) name: &'static str,
-    arguments: &'static [&'static str],
-    pub(crate) iops: Option<Goal>,
-    pub(crate) cpu: Option<Goal>,
-}
-
-/// One run of everybody, close together.
-#[derive(Debug)]
-pub(crate) struct Round {
-    pub(crate) ours: Sample,
-    /// In the order of the contest's peers.
-    pub(crate) peers: Vec<Sample>,
-}
-
-impl Round {
-    /// Everybody's.
-    pub(crate) fn samples(&self) -> impl Iterator<Item = &Sample> {
-        [&self.ours].into_iter().chain(&self.peers)
-    }
-}
-
-impl Peer {
-    /// As it comes: it keeps a map of the blocks it has done.
-    const DEFAULT: Self = Self { name: "fio", arguments: &[], iops: None, cpu: None };
-    /// Draws each block anew, as cephmark does.
-    const NORANDOMMAP: Self =
-        Self { name: "fio norandommap", arguments: &["--norandommap"], iops: None, cpu: None };
-    /// Its fastest at depth 32 that still measures every I/O.
-    const BATCH: Self = Self {
-        name: "fio norandommap, batches of 32",
-        arguments: &["--norandommap", "--iodepth_batch_submit=32", "--iodepth_batch_complete_max=32"],
-        iops: None,
-        cpu: None,
-    };
-
-    const fn with_iops(self, at_least: f64) -> Self {
-        Self { iops: Some(Goal::AtLeast(at_least)), ..self }
-    }
-
-    const fn with_cpu(self, at_most: f64) -> Self {
-        Self { cpu: Some(Goal::AtMost(at_most)), ..self }
-    }
-}
-
 impl Condition {
     pub(crate) fn contests(self, runtime: Time) -> Vec<Contest> {
+        use Figure::{Cpu, Iops, LoopCpu};
+        use Goal::{AtLeast, AtMost};
         let contest = |target, rw, iodepth, peers: &[Peer]| Contest {
-            load: Load { target, rw, iodepth, runtime },
+            load: Load { target, rw, iodepth, runtime, single: false },
             peers: peers.to_vec(),
         };
-        let (plain, fast) = (Peer::DEFAULT, Peer::NORANDOMMAP);
+        let (plain, fast, batch) = (Peer::DEFAULT, Peer::NORANDOMMAP, Peer::BATCH);
         match self {
-            Self::Null => vec![
-                contest(Target::Null, Rw::RandRead, 1, &[plain.with_iops(3.0), fast.with_iops(3.0)]),
-                contest(
-                    Target::Null,
-                    Rw::RandRead,
-                    32,
-                    &[plain.with_iops(3.0), fast.with_iops(3.0), Peer::BATCH.with_iops(3.0)],
-                ),
-            ],
-            Self::Local => vec![contest(
-                Target::Empty,
-                Rw::RandRead,
-                32,
-                &[plain.with_iops(1.5).with_cpu(0.7), fast.with_iops(1.4).with_cpu(0.7)],
-            )],
-            Self::Osd => [Rw::RandRead, Rw::RandWrite]
-                .map(|rw| contest(Target::Full, rw, 32, &[fast.with_cpu(1.0)]))
-                .into(),
+            Self::Null => {
+                let thrice = |peer: Peer| peer.with(&[(Iops, AtLeast(3.0))]);
+                vec![
+                    contest(Target::Null, Rw::RandRead, 1, &[plain, fast].map(thrice)),
+                    contest(Target::Null, Rw::RandRead, 32, &[plain, fast, batch].map(thrice)),
+                ]
+            }
+            Self::Local => {
+                let plain = plain.with(&[(Iops, AtLeast(1.5)), (Cpu, AtMost(0.7))]);
+                let fast = fast.with(&[(Iops, AtLeast(1.4)), (Cpu, AtMost(0.7))]);
+                vec![contest(Target::Empty, Rw::RandRead, 32, &[plain, fast])]
+            }
+            Self::Osd => {
+                let fast = fast.with(&[(LoopCpu, AtMost(1.0))]);
+                [Rw::RandRead, Rw::RandWrite].map(|rw| contest(Target::Full, rw, 32, &[fast])).into()
+            }
         }
     }
 }
 
 impl Contest {
-    /// Runs everybody `rounds` times in turn: A B C A B C, so that what else the machine does hits all alike.
+    /// The figures that are told.
+    pub(crate) fn figures(&self) -> &'static [Figure] {
+        match self.load.target {
+            Target::Null | Target::Empty => &[Figure::Iops, Figure::Cpu],
+            // So slow that start-up counts.
+            Target::Full => &[Figure::Iops, Figure::Cpu, Figure::LoopCpu],
+        }
+    }
+
+    /// Runs everybody `rounds` times in turn, so that what else the machine does hits all alike.
     ///
     /// # Errors
     /// [`Error`] of the first run that fails.
-    pub(crate) fn run(&self, rounds: u32, scene: &Scene) -> Result<Vec<Round>, Error> {
-        (0..rounds).map(|_| self.round(scene)).collect()
+    pub(crate) fn run(&self, rounds: u32, scene: &Scene) -> Result<Rounds, Error> {
+        let single = self.round(&Load { single: true, ..self.load }, false, scene)?;
+        let rounds = (0..rounds).map(|number| self.round(&self.load, number % 2 == 1, scene));
+        Ok(Rounds { single, rounds: rounds.collect::<Result<_, _>>()? })
     }
 
-    fn round(&self, scene: &Scene) -> Result<Round, Error> {
+    /// One round; cephmark goes first in one and last in the next, so that no place is anybody's own.
+    fn round(&self, load: &Load, ours_last: bool, scene: &Scene) -> Result<Round, Error> {
         // Random writes scatter what an OSD in memory keeps; every round starts from the same.
-        if self.load.target == Target::Full {
+        if load.target == Target::Full {
             fio::fill(scene)?;
         }
-        let ours = ours::run(&self.load, scene)?;
-        let peers = self.peers.iter().map(|peer| fio::run(&self.load, peer.arguments, scene));
-        Ok(Round { ours, peers: peers.collect::<Result<_, _>>()? })
+        let ours = if ours_last { None } else { Some(ours::run(load, scene)?) };
+        let peers = self.peers.iter().map(|peer| fio::run(load, peer.arguments, scene));
+        let peers = peers.collect::<Result<_, _>>()?;
+        Ok(Round { ours: ours.map_or_else(|| ours::run(load, scene), Ok)?, peers })
     }
 }

@@ -47,10 +47,10 @@ pub(crate) fn run(load: &Load, arguments: &[&str], scene: &Scene) -> Result<Samp
     let wrong = |why: String| Error::Figures { program: "fio".to_owned(), why };
     let mut command = Command::new("fio");
     command
-        .args(["--name=peers", "--bs=4k", "--time_based", "--output-format=json"])
+        .args(["--name=peers", "--bs=4k", "--output-format=json"])
         .arg(format!("--rw={}", load.rw))
         .arg(format!("--iodepth={}", load.iodepth))
-        .arg(format!("--runtime={}ms", load.runtime.0.as_millis()))
+        .args(length(load))
         .args(target(load.target, scene))
         .args(arguments);
     let ended = program::run(scene.lead(&mut command), load.runtime.0)?;
@@ -79,6 +79,14 @@ pub(crate) fn fill(scene: &Scene) -> Result<(), Error> {
         .args(["--name=fill", "--rw=write", "--bs=4m", "--iodepth=4", "--output-format=json"])
         .args(target(Target::Full, scene));
     program::run(scene.lead(&mut command), Duration::from_secs(60)).map(drop)
+}
+
+fn length(load: &Load) -> Vec<String> {
+    if load.single {
+        vec!["--number_ios=1".to_owned()]
+    } else {
+        vec!["--time_based".to_owned(), format!("--runtime={}ms", load.runtime.0.as_millis())]
+    }
 }
 
 fn target(target: Target, scene: &Scene) -> Vec<String> {

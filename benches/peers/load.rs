@@ -4,13 +4,15 @@ use std::fmt;
 
 use cephmark::units::Time;
 
-/// One closed loop in one thread: random I/O of 4 KiB for a length of time.
+/// One closed loop in one thread: random I/O of 4 KiB for a length of time, or a single one.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Load {
     pub(crate) target: Target,
     pub(crate) rw: Rw,
     pub(crate) iodepth: u32,
     pub(crate) runtime: Time,
+    /// Whether a single I/O is done, which shows what start-up and clean-up take.
+    pub(crate) single: bool,
 }
 
 /// What the I/O goes to.

@@ -7,12 +7,15 @@
 
 mod contest;
 mod error;
+mod figure;
 mod fio;
 mod load;
 mod machine;
 mod ours;
+mod peer;
 mod program;
 mod ratio;
+mod round;
 mod sample;
 mod scene;
 mod table;
@@ -23,7 +26,7 @@ use std::process::ExitCode;
 use cephmark::units::Time;
 use clap::Parser;
 
-use contest::{Condition, Round};
+use contest::Condition;
 use error::Error;
 use machine::Machine;
 use scene::Scene;
@@ -71,7 +74,7 @@ fn compare(arguments: &Arguments) -> Result<(), Error> {
     for contest in arguments.only.iter().flat_map(|condition| condition.contests(arguments.runtime)) {
         eprintln!("peers: {}, {} rounds", contest.load, arguments.rounds);
         let rounds = contest.run(arguments.rounds, &scene)?;
-        allocators.extend(rounds.iter().flat_map(Round::samples).map(|sample| sample.allocator));
+        allocators.extend(rounds.samples().map(|sample| sample.allocator));
         table.add(&contest, &rounds);
     }
     println!("{}\n", table.text(arguments.markdown));

@@ -40,7 +40,8 @@ pub(crate) fn run(load: &Load, scene: &Scene) -> Result<Sample, Error> {
 }
 
 fn text(load: &Load, scene: &Scene) -> String {
-    let Load { target, rw, iodepth, runtime } = load;
+    let Load { target, rw, iodepth, runtime, single } = load;
+    let limit = if *single { ", number_ios: 1" } else { "" };
     let pool = scene.pool();
     let target = match target {
         Target::Null => format!("null: {{size: {}}}", Scene::EMPTY_SIZE),
@@ -54,7 +55,7 @@ fn text(load: &Load, scene: &Scene) -> String {
         "version: 1\n\
          name: peers\n\
          targets: {{target: {{{target}}}}}\n\
-         workloads: {{load: {{rw: {rw}, bs: 4k, iodepth: {iodepth}}}}}\n\
+         workloads: {{load: {{rw: {rw}, bs: 4k, iodepth: {iodepth}{limit}}}}}\n\
          run: {{ramp_time: 0s, runtime: {runtime}, repeats: 1, prefill: false}}\n"
     )
 }
