@@ -74,8 +74,8 @@ pub(crate) fn compare(order: Order, drift: Drift, seed: u64) -> Ratio {
         }
         Order::Interleaved => paired(&interleaved(&mut cluster)).expect("there are enough blocks"),
         Order::Sliced => {
-            let blocks: Vec<f64> = (0..TRIALS).map(|_| sliced(&mut cluster)).collect();
-            paired(&blocks).expect("there are enough blocks")
+            let slices: Vec<f64> = (0..TRIALS).flat_map(|_| sliced(&mut cluster)).collect();
+            Mean::of_series(&slices).expect("there are enough slices")
         }
     };
     Ratio::of(&mean, &Family::of(1))
@@ -93,15 +93,18 @@ fn interleaved(cluster: &mut Cluster) -> Vec<f64> {
     blocks.collect()
 }
 
-/// The log ratio of one trial, in which both arms are alternated.
-fn sliced(cluster: &mut Cluster) -> f64 {
+/// The log ratio of each pair of slices of one trial, in which both arms are alternated.
+fn sliced(cluster: &mut Cluster) -> Vec<f64> {
     let first = usize::from(cluster.random.random_bool(0.5));
-    let mut figures = [0.0; 2];
-    for slice in 0..2 * SECONDS / SLICE {
-        cluster.second();
-        figures[(first + slice) % 2] += cluster.mean(SLICE - 1);
-    }
-    (figures[1] - figures[0]) / (SECONDS / SLICE) as f64
+    let rounds = (0..SECONDS / SLICE).map(|_| {
+        let mut figures = [0.0; 2];
+        for arm in [first, 1 - first] {
+            cluster.second();
+            figures[arm] = cluster.mean(SLICE - 1);
+        }
+        figures[1] - figures[0]
+    });
+    rounds.collect()
 }
 
 /// Whether two equal trials of so many seconds, compared by their seconds alone, are told apart.

@@ -114,7 +114,7 @@ fn metrics(results: &[ResultFile]) -> Vec<Metric> {
     Metric::ALL.into_iter().filter(|metric| asked.contains(metric)).collect()
 }
 
-/// The mean of the logarithm of a figure: over repeats, or of a single trial over its seconds, whose neighbours may be
+/// The mean of the logarithm of a figure: over repeats, or of a single trial over its seconds; of both, neighbours may be
 /// alike. `None` where neither tells how sure it is.
 fn mean(trials: &[&Trial], job: &str, op: &str, metric: Metric) -> Option<Mean> {
     let pieces = trials.iter().flat_map(|trial| Piece::of(trial));
@@ -122,8 +122,8 @@ fn mean(trials: &[&Trial], job: &str, op: &str, metric: Metric) -> Option<Mean> 
     let logs: Vec<f64> = values.map(f64::ln).collect();
     let sliced = trials.iter().any(|trial| !trial.slices.is_empty());
     match (logs.len(), trials) {
-        (2.., _) if !sliced => Mean::of_independent(&logs),
         (4.., _) => Mean::of_series(&logs),
+        (2.., _) if !sliced => Mean::of_independent(&logs),
         (1, [trial]) => of_seconds(trial, job, op, metric),
         _ => None,
     }
