@@ -131,12 +131,8 @@ fn checks(job: &str, checks: &Checks) -> String {
         text += &format!("  {name}lateness: {}; {unsent} due but unsent\n", extent(lateness));
     }
     if let Some(verified) = &checks.verified {
-        let (units, mismatches) = (verified.units, verified.mismatches);
-        text += &format!(
-            "  {name}verify: {}, {}\n",
-            plural(units as usize, "unit"),
-            plural(mismatches as usize, "mismatch").replace("mismatchs", "mismatches")
-        );
+        let units = plural(verified.units as usize, "unit");
+        text += &format!("  {name}verify: {units}, {} of them not as written\n", verified.mismatches);
     }
     if checks.unfinished > 0 {
         text += &format!(
