@@ -366,7 +366,6 @@ fn what_this_version_does_not_do_is_refused_not_ignored() {
         );
     }
     for (run, what) in [
-        ("{repeats: auto}", "run.repeats: `auto`"),
         ("{cache: warm}", "run.cache: control of the cache's state"),
         ("{drop_caches: true}", "run.drop_caches: dropping the page cache"),
     ] {

@@ -20,6 +20,8 @@ mod loads;
 mod memory;
 mod memory_lane;
 mod options_in_effect;
+mod orders;
+mod plan_auto;
 mod plan_needs;
 mod plan_rules;
 mod plan_sliced;

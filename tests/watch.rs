@@ -142,41 +142,29 @@ fn the_manager_dies(lab: &Cluster) {
     lab.wait_until_ready(Duration::from_secs(60), &Watcher::silent()).expect("the lab is well again");
 }
 
+fn the_monitor_is_silent(lab: &Cluster) {
+    let mut silenced = false;
+    let (result, exit) = run(lab, &[], |event| {
+        if matches!(event, Event::Phase(Phase::Measure, _)) && !std::mem::replace(&mut silenced, true) {
+            let monitor = lab.daemon("mon.a").expect("the lab has one");
+            monitor.pause().expect("it runs");
+            thread::sleep(Duration::from_secs(9));
+            monitor.resume().expect("it is there");
+        }
+    });
+    let first = &result.trials[0];
+    assert_eq!((first.status, codes(first)), (Status::Invalid, vec!["watch_lost"]), "{:?}", first.problems);
+    let last = result.trials.last().expect("its repeat");
+    assert_eq!((exit, last.status, codes(last)), (Exit::Success, Status::Valid, vec![]));
+}
+
 /// One lab for all, one after the other: each leaves it well.
 #[test]
 fn a_disturbed_trial_is_invalid_and_repeated_and_a_dead_manager_disturbs_nobody() {
     let (lab, _directory) = start();
     in_peace(&lab);
     an_osd_restarts(&lab);
+    the_monitor_is_silent(&lab);
     the_manager_dies(&lab);
     a_pool_is_nearly_full_at_first(&lab);
-}
-
-/// Arms that are held open at once and take turns.
-#[test]
-fn sliced_arms_have_a_slice_in_each_round_and_pay_for_what_they_cached() {
-    let lab = crate::support::cluster::shared();
-    let cached =
-        "targets.cached={rbd: {size: 32MiB}, options: {rbd_cache: true, rbd_cache_policy: writeback}}";
-    let sliced = ["run.order=sliced", "run.slice=500ms", "run.runtime=2s", cached];
-    let (result, exit) = run(lab, &sliced, |_| ());
-    assert_eq!((exit, result.trials.len()), (Exit::Success, 2));
-    for trial in &result.trials {
-        let rounds: Vec<u32> = trial.slices.iter().map(|slice| slice.round).collect();
-        assert_eq!(rounds, [0, 1, 2, 3], "{}", trial.arm);
-        let ios: u64 = trial.slices.iter().map(|slice| slice.jobs[""]["write"].ios).sum();
-        assert_eq!(trial.jobs[""]["write"].ios, ios);
-        let drain: f64 = trial.slices.iter().filter_map(|slice| slice.drain_s).sum();
-        assert!((trial.drain_s.expect("it writes") - drain).abs() < 1e-6);
-        assert!((trial.measured_s - 4.0 * 0.45).abs() < 0.02, "edges are left out: {}", trial.measured_s);
-    }
-    let arm = |name: &str| result.trials.iter().find(|trial| trial.arm == name).expect("the arm");
-    let begins = |name: &str| arm(name).slices.iter().map(|slice| slice.begin_s).collect::<Vec<_>>();
-    for (own, other) in begins("t").iter().zip(&begins("cached")) {
-        assert!((own - other).abs() >= 0.5, "they alternate: {own} {other}");
-    }
-    let cached = arm("cached");
-    let rate = cached.jobs[""]["write"].bytes_per_s;
-    assert!(cached.drain_s > arm("t").drain_s, "the cache owed something");
-    assert!(cached.effective_bytes_per_s.expect("it writes") < rate, "{cached:?}");
 }

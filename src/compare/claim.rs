@@ -3,7 +3,7 @@
 use super::workloads::Workload;
 use crate::profile::Compare;
 use crate::result::{Comparison, Metric};
-use crate::stats::{Family, Mean, Ratio};
+use crate::stats::{Family, Looks, Mean, Ratio};
 
 /// One arm against the baseline by one figure, before the family of all claims is known.
 #[derive(Debug)]
@@ -19,8 +19,9 @@ pub(super) struct Claim<'a> {
 }
 
 /// All claims, each with an interval that holds for all of them together.
-pub(super) fn judged(claims: Vec<Claim<'_>>, terms: &Compare) -> Vec<Comparison> {
-    let family = Family::of(claims.len());
+/// So do they at each of the `looks` at which a run may stop.
+pub(super) fn judged(claims: Vec<Claim<'_>>, terms: &Compare, looks: Option<&Looks>) -> Vec<Comparison> {
+    let family = looks.map_or_else(|| Family::of(claims.len()), |looks| Family::watched(claims.len(), looks));
     claims.into_iter().map(|claim| claim.judged(terms, &family)).collect()
 }
 

@@ -2,10 +2,12 @@
 
 mod claim;
 mod figure;
+mod open;
 mod pairs;
 mod runs;
 mod sides;
 mod workloads;
 
+pub use open::open;
 pub use pairs::within_run;
 pub use runs::{Across, Error, across_runs};

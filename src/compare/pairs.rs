@@ -9,7 +9,7 @@ use super::figure::{Piece, WHOLE_TRIAL};
 use super::workloads::{self, Workload};
 use crate::profile::Compare;
 use crate::result::{Comparison, Metric, ResultFile, Trial};
-use crate::stats::{complete, log_ratios, paired};
+use crate::stats::{Looks, complete, log_ratios, paired};
 
 /// Every arm against the baseline, by each metric of each job and operation: trials of one repeat make a block, of which
 /// the slices of one round are averaged, and whatever lacks an arm is left out whole. A run of one repeat proves nothing.
@@ -21,7 +21,8 @@ pub fn within_run(result: &ResultFile) -> Vec<Comparison> {
         let trials: Vec<_> = trials.into_iter().map(|(trial, ())| trial).collect();
         compare_arms(&terms, &workload, &trials, &mut claims);
     }
-    claim::judged(claims, &terms)
+    let looks = result.most_repeats.map(Looks::until);
+    claim::judged(claims, &terms, looks.as_ref())
 }
 
 /// `compare:` of the profile that was run.

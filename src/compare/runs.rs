@@ -105,7 +105,7 @@ pub fn across_runs(results: &[ResultFile], baseline: Option<&str>) -> Result<Acr
         return Err(Error::NothingInCommon);
     }
     let warnings = sides::warnings(results, &names);
-    Ok(Across { comparisons: claim::judged(claims, &terms), warnings })
+    Ok(Across { comparisons: claim::judged(claims, &terms, None), warnings })
 }
 
 /// The metrics of all profiles, in the order of reports.

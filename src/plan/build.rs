@@ -7,7 +7,7 @@ use crate::units::Time;
 
 use super::check::{self, Check};
 use super::{
-    ClusterSpec, Order, Plan, RunSpec, arm, compare, memory, needs, order, pairs, scope, sliced, sweep,
+    ClusterSpec, Order, Plan, RunSpec, arm, auto, compare, memory, needs, order, pairs, scope, sliced, sweep,
     verify, workload,
 };
 
@@ -21,7 +21,7 @@ pub(super) fn plan(loaded: &Loaded) -> Result<Plan, Fault> {
     let mut check = Check { document, swept: &[], warnings: &mut warnings };
     top(&check, profile)?;
     scope::profile(&check, profile)?;
-    let run = run(&mut check, &profile.run)?;
+    let mut run = run(&mut check, &profile.run)?;
     sweep::check(loaded)?;
     let arms = arm::arms(loaded, &mut warnings)?;
     let workloads = workload::workloads(loaded, run.seed, &mut warnings)?;
@@ -30,6 +30,9 @@ pub(super) fn plan(loaded: &Loaded) -> Result<Plan, Fault> {
     let mut check = Check { document, swept: &[], warnings: &mut warnings };
     compare::check(&check, profile, &arms)?;
     sliced::check(&mut check, &run, &arms, &workloads)?;
+    if run.until_decided {
+        run.repeats = auto::repeats(&check, &run, &arms, &workloads)?;
+    }
     let trials = arms.len() as u64 * workloads.len() as u64 * u64::from(run.repeats);
     if trials > MAX_TRIALS {
         let message = format!("makes {trials} trials, more than {MAX_TRIALS}");
@@ -74,8 +77,10 @@ fn cluster(profile: &Profile) -> ClusterSpec {
 
 fn run(check: &mut Check<'_>, run: &Run) -> Result<RunSpec, Fault> {
     let at = Path::parse("run");
-    let Repeats::Count(repeats) = run.repeats else {
-        return scope::refuse(check, &at.key("repeats"), "`auto`", "give a number");
+    let (repeats, until_decided) = match run.repeats {
+        Repeats::Count(count) => (count, false),
+        // How many there may be is known later.
+        Repeats::Auto => (1, true),
     };
     check.ensure(repeats > 0, &at.key("repeats"), "must be at least 1")?;
     check.ensure(run.runtime > Time::default(), &at.key("runtime"), "must be above 0")?;
@@ -83,9 +88,13 @@ fn run(check: &mut Check<'_>, run: &Run) -> Result<RunSpec, Fault> {
     if run.order != Order::Sliced {
         check.no_effect(&at.key("slice"), "unless `order` is sliced")?;
     }
-    check.no_effect(&at.key("budget"), "unless `repeats` is auto")?;
+    if !until_decided {
+        check.no_effect(&at.key("budget"), "unless `repeats` is auto")?;
+    }
     Ok(RunSpec {
         repeats,
+        until_decided,
+        budget: run.budget.map(|budget| budget.0),
         order: run.order,
         slice: run.slice.0,
         seed: run.seed.unwrap_or_else(fresh_seed),

@@ -4,6 +4,7 @@
 //! refused here, before any I/O.
 
 mod arm;
+mod auto;
 mod build;
 mod check;
 mod compare;
@@ -92,8 +93,12 @@ pub struct TrialPlan {
 /// How trials are run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RunSpec {
-    /// How often each arm runs each workload.
+    /// How often each arm runs each workload; at the most, if it stops once all is decided.
     pub repeats: u32,
+    /// Whether it stops once every comparison is decided.
+    pub until_decided: bool,
+    /// How long the run may take in that case.
+    pub budget: Option<Duration>,
     /// Order of the trials.
     pub order: Order,
     /// How long an arm runs before the next one takes over, in [`Order::Sliced`].

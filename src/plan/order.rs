@@ -78,6 +78,8 @@ mod tests {
     fn run(order: Order, repeats: u32, seed: u64) -> RunSpec {
         RunSpec {
             repeats,
+            until_decided: false,
+            budget: None,
             order,
             slice: Duration::from_secs(3),
             seed,

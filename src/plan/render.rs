@@ -22,7 +22,7 @@ impl Plan {
             ("arms", arms),
             ("workloads", workloads),
             ("order", self.order()),
-            ("takes", takes(&self.needs)),
+            ("takes", takes(&self.needs, self.at_most())),
             ("warnings", warnings),
         ];
         let width =
@@ -36,13 +36,18 @@ impl Plan {
     }
 
     fn summary(&self) -> String {
+        let most = self.at_most();
         format!(
-            "{} ({} x {} x {})",
+            "{most}{} ({} x {} x {most}{})",
             count(self.trials.len(), "trial"),
             count(self.arms.len(), "arm"),
             count(self.workloads.len(), "workload"),
             count(self.run.repeats as usize, "repeat"),
         )
+    }
+
+    const fn at_most(&self) -> &'static str {
+        if self.run.until_decided { "at most " } else { "" }
     }
 
     /// How the trials follow each other, block by block.
@@ -182,7 +187,7 @@ fn job(job: &Job) -> String {
 }
 
 /// What the plan takes.
-fn takes(needs: &Needs) -> Vec<Row> {
+fn takes(needs: &Needs, most: &str) -> Vec<Row> {
     let writes = match (needs.written.bounded, needs.written.unbounded) {
         (Bytes(0), false) => "nothing".to_owned(),
         (bounded, false) => format!("at most {bounded}"),
@@ -194,7 +199,10 @@ fn takes(needs: &Needs) -> Vec<Row> {
     let mut rows = vec![
         (
             "time".to_owned(),
-            format!("{} for all trials; opening, filling and retries come on top", hours(needs.duration)),
+            format!(
+                "{most}{} for all trials; opening, filling and retries come on top",
+                hours(needs.duration)
+            ),
         ),
         ("fill".to_owned(), format!("{} written once", needs.fill)),
         ("writes".to_owned(), format!("{writes} in trials")),

@@ -49,6 +49,8 @@ pub enum Event {
     Run {
         /// Planned trials.
         trials: usize,
+        /// It may be over after fewer.
+        at_most: bool,
         /// Sum of what the phases are expected to take.
         expected: Duration,
     },

@@ -27,6 +27,10 @@ pub struct ResultFile {
     /// How many trials the plan has, without retries; fewer in `trials` mean that the run did not get to its end.
     #[serde(default)]
     pub planned_trials: u32,
+    /// With `repeats: auto` how many repeats there may be at the most, which the intervals of comparisons allow for; null
+    /// for a fixed number.
+    #[serde(default)]
+    pub most_repeats: Option<u32>,
     /// Seed of the order of trials and of every random choice.
     #[serde(default)]
     pub seed: u64,
@@ -64,6 +68,7 @@ impl ResultFile {
             started,
             finished: None,
             planned_trials: 0,
+            most_repeats: None,
             seed: 0,
             order: Order::default(),
             host: Host::default(),

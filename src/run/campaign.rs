@@ -2,11 +2,12 @@
 
 use std::mem;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use nix::errno::Errno;
 use tokio_util::sync::CancellationToken;
 
+use super::course::Course;
 use super::events::Events;
 use super::held::Setting;
 use super::id::RunId;
@@ -81,16 +82,26 @@ impl<'a> Campaign<'a> {
 
     async fn trials(&mut self) -> Result<(), Error> {
         self.save()?;
-        self.events.send(Event::Run { trials: self.plan.trials.len(), expected: self.plan.needs.duration });
+        self.events.send(Event::Run {
+            trials: self.plan.trials.len(),
+            at_most: self.plan.run.until_decided,
+            expected: self.plan.needs.duration,
+        });
         self.idle = preflight::idle_baseline(self.cancel).await;
         for arm in 0..self.arms.len() {
             self.create(arm).await?;
         }
-        let mut index = 0;
+        let (mut course, mut index) = (Course::new(self.plan), 0);
         for unit in self.plan.units() {
-            self.repeat(index, unit).await?;
-            index += unit.len();
+            if let Some(line) = course.reach(unit[0].repeat, &self.result, Instant::now()) {
+                self.events.message(line);
+            }
+            if course.wants(unit[0].workload) {
+                self.repeat(index, unit).await?;
+                index += unit.len();
+            }
         }
+        self.result.planned_trials = index as u32;
         Ok(())
     }
 
@@ -261,7 +272,7 @@ impl<'a> Campaign<'a> {
             |trial: &Trial| (trial.arm.clone(), trial.workload.clone(), trial.settings.clone(), trial.repeat);
         let valid: std::collections::BTreeSet<_> =
             self.result.trials.iter().filter(|trial| trial.status == Status::Valid).map(key).collect();
-        if valid.len() == self.plan.trials.len() { Exit::Success } else { Exit::Trial }
+        if valid.len() == self.result.planned_trials as usize { Exit::Success } else { Exit::Trial }
     }
 }
 

@@ -3,6 +3,7 @@
 mod campaign;
 mod clean;
 mod cluster;
+mod course;
 mod error;
 mod events;
 mod fill;
@@ -82,6 +83,7 @@ async fn run_into(
 /// Writes down what is known before the first trial.
 fn describe(plan: &Plan, result: &mut ResultFile) {
     result.planned_trials = u32::try_from(plan.trials.len()).unwrap_or(u32::MAX);
+    result.most_repeats = plan.run.until_decided.then_some(plan.run.repeats);
     result.seed = plan.run.seed;
     result.order = match plan.run.order {
         Order::Interleaved => result::Order::Interleaved,

@@ -8,7 +8,6 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use rand::SeedableRng;
-use rand::seq::SliceRandom;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde_json::Value;
 
@@ -17,7 +16,7 @@ use super::stage::{Driven, Stretch};
 use super::watch::Watch;
 use super::{Error, record};
 use crate::measure::{Second, Tally};
-use crate::plan::{OnError, Slicing};
+use crate::plan::{BlockOrders, OnError, Slicing};
 use crate::report::Phase;
 use crate::result::{Timestamp, Trial};
 
@@ -79,12 +78,11 @@ async fn measure(arms: &mut [Held<'_>]) -> Result<Vec<Outcome>, ArmError> {
     stage.events.phase(Phase::Measure, workload.runtime * count);
     let slicing = workload.slicing(stage.run.slice);
     let mut random = Xoshiro256PlusPlus::seed_from_u64(stage.run.seed ^ u64::from(repeat));
-    let mut order: Vec<usize> = (0..arms.len()).collect();
+    let mut orders = BlockOrders::new(arms.len());
     let mut sums: Vec<Option<Outcome>> = arms.iter().map(|_| None).collect();
     let origin = Instant::now();
     for round in 0..slicing.rounds {
-        order.shuffle(&mut random);
-        for &arm in &order {
+        for arm in orders.draw(&mut random) {
             let outcome =
                 slice(&mut arms[arm], slicing, round, origin).await.map_err(|error| (arm, error))?;
             match &mut sums[arm] {

@@ -7,7 +7,7 @@ pub const LEVEL: f64 = 0.95;
 pub const MAX_BLOCKS: u32 = 60;
 
 /// Blocks at the first look.
-const FIRST_LOOK: u32 = 3;
+pub const FIRST_LOOK: u32 = 3;
 
 /// All that a run states: each comparison, at each time it may stop.
 #[derive(Clone, Copy, Debug, PartialEq)]

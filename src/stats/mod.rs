@@ -11,7 +11,7 @@ mod ratio;
 mod student;
 
 pub use blocks::{complete, log_ratios, paired};
-pub use family::{Family, LEVEL, Looks, MAX_BLOCKS};
+pub use family::{FIRST_LOOK, Family, LEVEL, Looks, MAX_BLOCKS};
 pub use mean::Mean;
 pub use ratio::Ratio;
 pub use student::{critical_value, two_sided_p};

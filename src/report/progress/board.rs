@@ -10,6 +10,7 @@ use crate::result::Status;
 #[derive(Debug)]
 pub(super) struct Board {
     trials: usize,
+    at_most: bool,
     expected: Duration,
     /// What the phases that are over, and the one under way, were expected to take.
     promised: Duration,
@@ -31,6 +32,7 @@ impl Board {
     pub(super) const fn new(now: Instant) -> Self {
         Self {
             trials: 0,
+            at_most: false,
             expected: Duration::ZERO,
             promised: Duration::ZERO,
             trial: None,
@@ -43,8 +45,8 @@ impl Board {
     /// Notes an event; the line is one that the user should keep.
     pub(super) fn take(&mut self, event: Event, now: Instant) -> Option<String> {
         match event {
-            Event::Run { trials, expected } => {
-                (self.trials, self.expected, self.started) = (trials, expected, now);
+            Event::Run { trials, at_most, expected } => {
+                (self.trials, self.at_most, self.expected, self.started) = (trials, at_most, expected, now);
             }
             Event::Trial { index, arm, workload } => self.trial = Some((index, format!("{arm} {workload}"))),
             Event::Phase(phase, expected) => {
@@ -99,7 +101,9 @@ impl Board {
     }
 
     fn count(&self) -> String {
-        self.trial.as_ref().map_or_else(String::new, |(index, _)| format!("[{}/{}] ", index + 1, self.trials))
+        let most = if self.at_most { "≤" } else { "" };
+        let count = |(index, _): &(usize, String)| format!("[{}/{most}{}] ", index + 1, self.trials);
+        self.trial.as_ref().map_or_else(String::new, count)
     }
 }
 
@@ -133,7 +137,7 @@ mod tests {
         let start = Instant::now();
         let mut board = Board::new(start);
         assert_eq!(board.left(start), None, "before the plan is known");
-        board.take(Event::Run { trials: 2, expected: second(70) }, start);
+        board.take(Event::Run { trials: 2, at_most: false, expected: second(70) }, start);
         assert_eq!(board.left(start), Some(second(70)));
         board.take(Event::Phase(Phase::Ramp, second(5)), start);
         assert_eq!(board.left(start + second(2)), Some(second(68)));
@@ -147,7 +151,7 @@ mod tests {
     fn a_trial_is_named_with_its_phase_and_its_load() {
         let start = Instant::now();
         let mut board = Board::new(start);
-        board.take(Event::Run { trials: 30, expected: second(70) }, start);
+        board.take(Event::Run { trials: 30, at_most: false, expected: second(70) }, start);
         let trial = Event::Trial { index: 2, arm: "librbd".to_owned(), workload: "randread-4k".to_owned() };
         assert_eq!(board.take(trial, start), None);
         board.take(Event::Phase(Phase::Measure, second(30)), start);

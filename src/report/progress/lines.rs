@@ -43,7 +43,7 @@ mod tests {
         let second = Duration::from_secs;
         let mut board = Board::new(start);
         let mut lines = Lines::default();
-        board.take(Event::Run { trials: 1, expected: second(60) }, start);
+        board.take(Event::Run { trials: 1, at_most: false, expected: second(60) }, start);
         board.take(Event::Phase(Phase::Open, Duration::ZERO), start);
         board.take(Event::Phase(Phase::Measure, second(30)), start + Duration::from_millis(300));
         let mut said = Vec::new();

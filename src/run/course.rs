@@ -1,0 +1,225 @@
+//! How far a run goes that repeats by itself: until every comparison is decided, or its budget is spent.
+//!
+//! It looks at the comparisons after the repeats that `stats::Looks` names and at no other time, on which the intervals
+//! rely. A workload whose comparisons are all decided is not repeated any more; the others go on.
+
+use std::time::{Duration, Instant};
+
+use crate::compare;
+use crate::plan::{Plan, WorkloadPlan};
+use crate::result::{Comparison, ResultFile};
+use crate::stats::Looks;
+use crate::units::Time;
+
+/// How many open comparisons are named.
+const NAMED: usize = 3;
+
+/// How far a run goes.
+#[derive(Debug)]
+pub(super) struct Course<'a> {
+    plan: &'a Plan,
+    /// None for a fixed number of repeats.
+    looks: Option<Looks>,
+    started: Instant,
+    repeat: u32,
+    repeat_started: Instant,
+    /// By workload, whether it is repeated.
+    goes_on: Vec<bool>,
+}
+
+impl<'a> Course<'a> {
+    /// The course of a run that begins now.
+    #[must_use]
+    pub(super) fn new(plan: &'a Plan) -> Self {
+        let now = Instant::now();
+        Self {
+            plan,
+            looks: plan.run.until_decided.then(|| Looks::until(plan.run.repeats)),
+            started: now,
+            repeat: 0,
+            repeat_started: now,
+            goes_on: vec![true; plan.workloads.len()],
+        }
+    }
+
+    /// Whether a workload is (still) to be run.
+    #[must_use]
+    pub(super) fn wants(&self, workload: usize) -> bool {
+        self.goes_on[workload]
+    }
+
+    /// Comes to a trial of this repeat, and decides what goes on if it is a new one; the line is for the user.
+    pub(super) fn reach(&mut self, repeat: u32, result: &ResultFile, now: Instant) -> Option<String> {
+        let looks = self.looks.as_ref().filter(|_| repeat != self.repeat)?;
+        let is_look = looks.is_one(repeat);
+        let took = now - std::mem::replace(&mut self.repeat_started, now);
+        self.repeat = repeat;
+        if !self.goes_on.contains(&true) {
+            return None;
+        }
+        let open = compare::open(result);
+        let spent = self.plan.run.budget.filter(|budget| now - self.started + took > *budget);
+        if is_look {
+            for (workload, goes_on) in self.plan.workloads.iter().zip(&mut self.goes_on) {
+                *goes_on &= !decided(workload, result, &open);
+            }
+        }
+        if spent.is_some() {
+            self.goes_on.fill(false);
+        }
+        (is_look || spent.is_some()).then(|| said(repeat, &open, result.comparisons.len(), spent))
+    }
+}
+
+/// Whether a workload has comparisons, and none of them is open.
+fn decided(workload: &WorkloadPlan, result: &ResultFile, open: &[&Comparison]) -> bool {
+    let of_it = |comparison: &Comparison| {
+        let settings = comparison.settings.iter().map(|(path, value)| (path.as_str(), value.as_str()));
+        let mut own: Vec<_> =
+            workload.settings.iter().map(|(path, value)| (path.as_str(), value.as_str())).collect();
+        own.sort_unstable();
+        comparison.workload == workload.name && settings.eq(own)
+    };
+    result.comparisons.iter().any(of_it) && !open.iter().any(|comparison| of_it(comparison))
+}
+
+/// `after 5 repeats 1 of 4 comparisons is open: randwrite write iops, b against a (0.96 to 1.07)`
+fn said(repeats: u32, open: &[&Comparison], all: usize, spent: Option<Duration>) -> String {
+    let mut names: Vec<String> = open.iter().take(NAMED).map(|comparison| name(comparison)).collect();
+    let more = open.len() - names.len();
+    names.extend((more > 0).then(|| format!("and {more} more")));
+    let state = match (all, open.len()) {
+        (0, _) => "nothing can be compared yet".to_owned(),
+        (1, 0) => "the comparison is decided".to_owned(),
+        (_, 0) => format!("all {all} comparisons are decided"),
+        (_, open) => {
+            format!(
+                "{open} of {all} comparisons {} open: {}",
+                if open == 1 { "is" } else { "are" },
+                names.join("; ")
+            )
+        }
+    };
+    let budget =
+        spent.map_or_else(String::new, |budget| format!("; the budget of {} ends the run", Time(budget)));
+    format!("after {repeats} repeats {state}{budget}")
+}
+
+fn name(comparison: &Comparison) -> String {
+    let Comparison { workload, settings, job, op, metric, baseline, candidate, ci: [low, high], .. } =
+        comparison;
+    let settings =
+        settings.iter().map(|(path, value)| format!("{}={value}", path.rsplit('.').next().unwrap_or(path)));
+    let words = [workload.clone()].into_iter().chain(settings).chain([
+        job.clone(),
+        op.clone(),
+        metric.name().to_owned(),
+    ]);
+    let words: Vec<String> = words.filter(|word| !word.is_empty()).collect();
+    format!("{}, {candidate} against {baseline} ({low:.2} to {high:.2})", words.join(" "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::profile::Profile;
+    use crate::result::{Metric, Timestamp, Verdict};
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    fn plan() -> Plan {
+        let profile = "
+version: 1
+name: test
+targets: {a: {null: {}}, b: {null: {}}}
+workloads: {r: {rw: randread}, w: {rw: randwrite}}
+sweep: {workloads.w.iodepth: [1, 32]}
+run: {ramp_time: 0s, runtime: 1s, repeats: auto, budget: 90s}
+compare: {precision: 2%}
+";
+        Plan::new(&Profile::parse("test.yaml", profile, &[]).expect("a profile")).expect("a plan")
+    }
+
+    /// A result with one comparison for each workload, undecided where it has an interval that is so wide.
+    fn result(plan: &Plan, widths: [Option<f64>; 3]) -> ResultFile {
+        let mut result = ResultFile::new(plan.profile.clone(), Timestamp::now());
+        for (workload, width) in plan.workloads.iter().zip(widths) {
+            let wide = 1.0 + width.unwrap_or(0.5);
+            result.comparisons.push(Comparison {
+                workload: workload.name.clone(),
+                settings: workload.settings.iter().cloned().collect(),
+                job: String::new(),
+                op: "write".to_owned(),
+                metric: Metric::Iops,
+                baseline: "a".to_owned(),
+                candidate: "b".to_owned(),
+                ratio: 1.0,
+                ci: [1.0 / wide, wide],
+                level: 0.95,
+                p_value: 0.5,
+                verdict: if width.is_some() { Verdict::Undecided } else { Verdict::Better },
+            });
+        }
+        result
+    }
+
+    fn wanted(course: &Course<'_>) -> [bool; 3] {
+        [0, 1, 2].map(|workload| course.wants(workload))
+    }
+
+    #[test]
+    fn what_is_decided_or_precise_enough_is_not_repeated_any_more() {
+        let plan = plan();
+        let mut course = Course::new(&plan);
+        let now = course.started;
+        let open = result(&plan, [None, Some(0.019), Some(0.07)]);
+        assert_eq!(
+            (course.reach(0, &open, now), course.reach(2, &open, now)),
+            (None, None),
+            "no look is due"
+        );
+        assert_eq!(wanted(&course), [true; 3]);
+        let line = course.reach(3, &open, now).expect("the first look");
+        assert_eq!(
+            line,
+            "after 3 repeats 1 of 3 comparisons is open: w iodepth=32 write iops, b against a (0.93 to 1.07)"
+        );
+        assert_eq!(wanted(&course), [false, false, true]);
+        let line = course.reach(4, &result(&plan, [None; 3]), now);
+        assert_eq!(line.as_deref(), Some("after 4 repeats all 3 comparisons are decided"));
+        assert_eq!(wanted(&course), [false; 3]);
+        assert_eq!(course.reach(5, &open, now), None, "it is over");
+    }
+
+    #[test]
+    fn a_run_ends_before_the_repeat_that_would_take_longer_than_its_budget() {
+        let plan = plan();
+        let mut course = Course::new(&plan);
+        let (open, start) = (result(&plan, [Some(0.1); 3]), course.started);
+        assert_eq!(course.reach(1, &open, start + SECOND * 40), None);
+        let line = course.reach(2, &open, start + SECOND * 70).expect("the next would end at 100 s");
+        assert!(line.starts_with("after 2 repeats 3 of 3 comparisons are open: "), "{line}");
+        assert!(line.ends_with("; the budget of 90s ends the run"), "{line}");
+        assert_eq!(wanted(&course), [false; 3]);
+    }
+
+    #[test]
+    fn a_workload_without_a_comparison_is_not_decided() {
+        let plan = plan();
+        let mut course = Course::new(&plan);
+        let mut nothing = result(&plan, [None; 3]);
+        nothing.comparisons.clear();
+        let line = course.reach(3, &nothing, course.started);
+        assert_eq!(line.as_deref(), Some("after 3 repeats nothing can be compared yet"));
+        assert_eq!(wanted(&course), [true; 3]);
+    }
+
+    #[test]
+    fn a_fixed_number_of_repeats_looks_at_nothing() {
+        let mut plan = plan();
+        plan.run.until_decided = false;
+        let mut course = Course::new(&plan);
+        assert_eq!(course.reach(3, &result(&plan, [None; 3]), course.started + SECOND * 1000), None);
+        assert_eq!(wanted(&course), [true; 3]);
+    }
+}
