@@ -31,9 +31,7 @@ fn io_that_never_ends_is_given_up_and_what_is_left_is_named_and_found_again() {
     let [image] = &site.images()[..] else { panic!("one image is left behind") };
     let named = format!("{} is left behind", site.image(image));
     assert!(end.stderr.iter().any(|line| line.contains(&named)), "{named}: {end:#?}");
-    // The cluster takes the client that died for alive until its watch ends.
-    let listed = site.cephmark(&["clean", "--pool", "rbd", "--yes"]);
-    assert!(listed.success().contains(&format!("{} (in use by client.", site.image(image))), "{listed:#?}");
+    // The cluster may take the client that died for alive until its watch ends.
     site.forget_clients();
     let removed = site.cephmark(&["clean", "--pool", "rbd", "--yes"]);
     assert!(removed.success().contains(&format!("removed {}", site.image(image))), "{removed:#?}");
