@@ -12,6 +12,7 @@ pub mod lab;
 pub mod lane;
 pub mod load;
 pub mod measure;
+pub mod nearest;
 pub mod plan;
 pub mod profile;
 pub mod report;

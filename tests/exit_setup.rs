@@ -4,12 +4,11 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::time::Duration;
 
-use cephmark::lab::Cluster;
 use nix::sys::signal::Signal;
 
 use crate::support::ceph::{TestPool, command, tool};
 use crate::support::cluster::shared;
-use crate::support::faults::hurt;
+use crate::support::faults::{StoppedMonitor, hurt};
 use crate::support::site::{PROFILE, Running, Site};
 
 /// A run with these settings is refused for a reason that has these words.
@@ -147,22 +146,6 @@ fn monitors_are_given_up(site: &Site<'_>) {
     let end = running.end();
     end.refused(130, &["interrupted"]);
     assert!(end.took < Duration::from_secs(3), "{:?}", end.took);
-}
-
-/// The only monitor of a lab, stopped for as long as this lives.
-struct StoppedMonitor<'a>(&'a Cluster);
-
-impl<'a> StoppedMonitor<'a> {
-    fn of(lab: &'a Cluster) -> Self {
-        lab.daemon("mon.a").and_then(|mon| mon.pause()).expect("the monitor runs");
-        Self(lab)
-    }
-}
-
-impl Drop for StoppedMonitor<'_> {
-    fn drop(&mut self) {
-        self.0.daemon("mon.a").and_then(|mon| mon.resume()).expect("the monitor is there");
-    }
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use cephmark::result::Status;
 
-use crate::support::faults::{StoppedOsd, hurt};
+use crate::support::faults::{StoppedMonitor, StoppedOsd, hurt};
 use crate::support::site::{PROFILE, Site};
 
 const STALL: Duration = Duration::from_secs(3);
@@ -51,4 +51,21 @@ fn a_cluster_that_is_stuck_while_it_is_looked_at_is_given_up_too() {
     );
     drop(stopped);
     site.assert_untouched();
+}
+
+#[test]
+fn monitors_that_fall_silent_end_the_run_before_the_next_trial() {
+    let lab = hurt();
+    let site = Site::on(&lab);
+    let mut running = site.start(PROFILE, &[&LIMITS[..], &["run.repeats=2", "run.retries=0"]].concat());
+    running.wait_for("measuring");
+    let stopped = StoppedMonitor::of(&lab);
+    let end = running.end();
+    drop(stopped);
+    end.fails(5, &["the monitors have not answered for", "see that they run and are a quorum"]);
+    assert!(end.took < 10 * TIMEOUT, "{end:#?}");
+    let [first] = &site.result().trials[..] else {
+        panic!("the finished trial is kept, and no other begins")
+    };
+    assert_eq!((first.status, first.problems[0].code.as_str()), (Status::Invalid, "watch_lost"));
 }

@@ -3,7 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::{Error, options};
+use super::Error;
+use crate::nearest::nearest;
 
 /// A set of image features; written as `layering,exclusive-lock`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -55,7 +56,7 @@ impl Features {
         let found = NAMES.iter().find(|(known, _)| *known == name);
         let (_, bit) = found.ok_or_else(|| Error::UnknownFeature {
             feature: name.to_owned(),
-            nearest: options::nearest(name, NAMES.iter().map(|(known, _)| *known)).map(str::to_owned),
+            nearest: nearest(name, NAMES.iter().map(|(known, _)| *known)).map(str::to_owned),
         })?;
         Ok(Self(self.0 | u64::from(*bit)))
     }

@@ -40,7 +40,7 @@ pub use holders::{LockOwner, Watcher};
 pub use image::{Image, ImageInfo, View};
 pub use image_options::{ImageOption, Source};
 pub use monitor::{Osds, Version};
-pub use options::{nearest, nearest_option};
+pub use options::nearest_option;
 pub use pool::Pool;
 pub use snapshots::Snapshot;
 pub use status::{Osd, OsdMap, PoolState, Status};

@@ -1,16 +1,11 @@
 //! Names of options of Ceph's clients that may have been meant.
 
+use crate::nearest::nearest;
+
 /// The option of Ceph's clients whose name is nearest to `name`, if one is near enough to have been meant.
 #[must_use]
 pub fn nearest_option(name: &str) -> Option<&'static str> {
-    nearest(&name.replace([' ', '-'], "_"), include_str!("options.txt").lines())
-}
-
-/// The candidate nearest to `name`, if one is near enough to have been meant.
-#[must_use]
-pub fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    let distance = |candidate: &&str| strsim::damerau_levenshtein(name, candidate);
-    candidates.min_by_key(distance).filter(|best| distance(best) <= name.len().div_ceil(3))
+    nearest(name, include_str!("options.txt").lines())
 }
 
 #[cfg(test)]

@@ -15,12 +15,6 @@ const EMPTY: u32 = u32::MAX;
 /// The word when nothing is posted and the consumer waits for it to change.
 const SLEEPING: u32 = u32::MAX - 1;
 
-/// Lets the calling thread wake up when it asked to: the kernel may else add 50 us to save power. Once per load thread.
-pub fn sharpen_timers() {
-    // Without it timers are late, and the lateness that every result carries shows it.
-    let _ = nix::sys::prctl::set_timerslack(1);
-}
-
 /// A fixed number of slots, each posted by a foreign thread once it is over, and taken by the one thread that owns this.
 #[derive(Debug)]
 pub(super) struct Inbox {

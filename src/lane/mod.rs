@@ -13,7 +13,6 @@ use std::time::{Duration, Instant};
 
 pub use buffer::Buffer;
 pub use counter::Counter;
-pub use inbox::sharpen_timers;
 pub use librbd::LibrbdLane;
 use nix::errno::Errno;
 pub use null::NullLane;

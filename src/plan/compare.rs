@@ -2,7 +2,8 @@
 
 use super::Arm;
 use super::check::Check;
-use crate::profile::{Fault, Path, Profile, nearest};
+use crate::nearest::nearest;
+use crate::profile::{Fault, Path, Profile};
 
 /// The baseline must be an arm, or a target that has just one, and there must be something to compare by.
 pub(super) fn check(check: &Check<'_>, profile: &Profile, arms: &[Arm]) -> Result<(), Fault> {

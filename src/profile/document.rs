@@ -5,9 +5,9 @@ use std::collections::HashMap;
 use serde_json::Value;
 
 use super::error::{Fault, Place};
-use super::nearest::nearest;
 use super::path::{Path, Segment};
 use super::yaml::{self, Position};
+use crate::nearest::nearest;
 
 /// A profile as it was written, with `--set` and sweeps applied to it.
 #[derive(Clone, Debug)]

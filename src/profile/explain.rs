@@ -1,7 +1,7 @@
 //! serde's errors in a user's words.
 
 use super::fio_words;
-use super::nearest::nearest;
+use crate::nearest::nearest;
 
 /// The longest list of alternatives that helps more than it hides.
 const MAX_LISTED: usize = 12;

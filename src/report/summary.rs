@@ -84,10 +84,10 @@ impl<'a> ArmTrials<'a> {
         self.trials.iter().copied().filter(|trial| trial.status == Status::Valid)
     }
 
-    /// A figure of whole trials over the valid repeats.
+    /// A figure of whole trials over the valid repeats, if all of them have it.
     #[must_use]
     pub fn spread(&self, figure: impl Fn(&Trial) -> Option<f64>) -> Option<Spread> {
-        Spread::of(self.valid().filter_map(figure))
+        Spread::of(self.valid().map(figure))
     }
 
     /// A row for each job and operation that a valid trial has.
@@ -106,10 +106,10 @@ impl<'a> ArmTrials<'a> {
 }
 
 impl Row<'_> {
-    /// A figure over the valid repeats.
+    /// A figure over the valid repeats, if all of them have it.
     #[must_use]
     pub fn spread(&self, figure: impl Fn(&Figures) -> Option<f64>) -> Option<Spread> {
-        Spread::of(self.figures.iter().filter_map(|figures| figure(figures)))
+        Spread::of(self.figures.iter().map(|figures| figure(figures)))
     }
 
     /// A whole-nanosecond figure of the response time over the valid repeats.

@@ -31,6 +31,14 @@ pub enum Error {
         /// What is the matter with it.
         obstacles: String,
     },
+    /// The monitors do not answer any more.
+    #[error("the monitors have not answered for {} s: {cause}; see that they run and are a quorum", waited.as_secs())]
+    Silent {
+        /// How long they were waited for.
+        waited: Duration,
+        /// What the last question to them came to.
+        cause: ceph::Error,
+    },
     /// The cluster is stuck, and this is what the client waits for.
     #[error("{cause}; {waiting}")]
     Hangs {
@@ -70,6 +78,7 @@ impl Error {
             Self::Hangs { cause, .. } => cause.exit(),
             Self::Refused(_) | Self::Save(_) | Self::System(_) => Exit::Setup,
             Self::NotClean { .. } => Exit::Trial,
+            Self::Silent { .. } => Exit::Stuck,
             Self::Interrupted => Exit::Interrupted,
         }
     }

@@ -20,6 +20,8 @@ const EVERY: Duration = Duration::from_secs(1);
 const ANSWER: Duration = Duration::from_secs(5);
 /// How long the cluster is waited for before a trial.
 const PATIENCE: Duration = Duration::from_secs(300);
+/// For how many times `cluster.timeout` the monitors may be silent meanwhile: they may have to elect a leader.
+const SILENCES: u32 = 4;
 /// How long it must have been clean after something was the matter: what OSDs report takes up to two periods of 5 s until
 /// the monitors tell it.
 const SETTLE: Duration = Duration::from_secs(10);
@@ -72,7 +74,7 @@ impl Watch {
     /// Waits until nothing is the matter with the cluster; no time at all where that was so before.
     ///
     /// # Errors
-    /// [`Error::NotClean`] after five minutes; [`Error::Interrupted`].
+    /// [`Error::NotClean`] after five minutes; [`Error::Silent`] after four times `cluster.timeout` without an answer; [`Error::Interrupted`].
     pub(super) async fn wait_until_clean(
         &mut self,
         events: &Events,
@@ -81,8 +83,18 @@ impl Watch {
         let Some(eye) = self.eye.clone() else { return Ok(()) };
         let begin = Instant::now();
         let (mut waiting, mut clean_since, mut said) = (false, None, None::<Instant>);
+        let mut heard = begin;
         loop {
-            let obstacles = self.obstacles(&eye).await;
+            let obstacles = match self.obstacles(&eye).await {
+                Ok(obstacles) => {
+                    heard = Instant::now();
+                    obstacles
+                }
+                Err(cause) if heard.elapsed() > eye.cluster.timeout() * SILENCES => {
+                    return Err(Error::Silent { waited: heard.elapsed(), cause });
+                }
+                Err(error) => vec![error.to_string()],
+            };
             if obstacles.is_empty() {
                 let settle = if self.disturbed { SETTLE } else { Duration::ZERO };
                 if clean_since.get_or_insert_with(Instant::now).elapsed() >= settle {
@@ -110,18 +122,17 @@ impl Watch {
     }
 
     /// Looks, and tells what keeps a trial from beginning.
-    async fn obstacles(&mut self, eye: &Eye) -> Vec<String> {
-        match eye.look(self.last.as_ref()).await {
-            Ok(look) => {
-                let events = self.last.as_ref().map(|last| look.events_since(last)).unwrap_or_default();
-                // It takes a while until one sees what follows from it.
-                self.disturbed |= !events.is_empty();
-                let obstacles = look.obstacles();
-                self.last = Some(look);
-                obstacles
-            }
-            Err(error) => vec![error.to_string()],
-        }
+    ///
+    /// # Errors
+    /// Of the monitors, such as that they did not answer.
+    async fn obstacles(&mut self, eye: &Eye) -> Result<Vec<String>, ceph::Error> {
+        let look = eye.look(self.last.as_ref()).await?;
+        let events = self.last.as_ref().map(|last| look.events_since(last)).unwrap_or_default();
+        // It takes a while until one sees what follows from it.
+        self.disturbed |= !events.is_empty();
+        let obstacles = look.obstacles();
+        self.last = Some(look);
+        Ok(obstacles)
     }
 
     /// Begins to watch a trial; the cluster was found clean before.

@@ -35,3 +35,19 @@ impl Drop for StoppedOsd<'_> {
         self.0.wait_until_ready(Duration::from_secs(60), &Watcher::silent()).expect("it recovers");
     }
 }
+
+/// The only monitor of a lab, stopped for as long as this lives.
+pub(crate) struct StoppedMonitor<'a>(&'a Cluster);
+
+impl<'a> StoppedMonitor<'a> {
+    pub(crate) fn of(lab: &'a Cluster) -> Self {
+        lab.daemon("mon.a").and_then(|mon| mon.pause()).expect("the monitor runs");
+        Self(lab)
+    }
+}
+
+impl Drop for StoppedMonitor<'_> {
+    fn drop(&mut self) {
+        self.0.daemon("mon.a").and_then(|mon| mon.resume()).expect("the monitor is there");
+    }
+}
