@@ -57,7 +57,8 @@ fn a_cluster_that_is_stuck_while_it_is_looked_at_is_given_up_too() {
 fn monitors_that_fall_silent_end_the_run_before_the_next_trial() {
     let lab = hurt();
     let site = Site::on(&lab);
-    let mut running = site.start(PROFILE, &[&LIMITS[..], &["run.repeats=2", "run.retries=0"]].concat());
+    let mut running =
+        site.start(PROFILE, &[&LIMITS[..], &["run.repeats=2", "run.retries=0", "run.runtime=4s"]].concat());
     running.wait_for("measuring");
     let stopped = StoppedMonitor::of(&lab);
     let end = running.end();
