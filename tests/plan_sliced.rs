@@ -65,7 +65,7 @@ fn an_existing_image_is_open_once_at_a_time() {
         with_target(twice).replace("{seed: 1, repeats: 1}", "{^order: sliced}").replace("randwrite", "read");
     refused(
         &profile,
-        "run.order: the arms `t` and `u` use the same image, `vol`, which only one of them may have open; use interleaved",
+        "run.order: the arms `t` and `u` use the same image, `rbd/vol`, which only one of them may have open; use interleaved",
     );
 }
 

@@ -1,5 +1,6 @@
 //! The integration tests of cephmark, a module for each behaviour.
 
+mod block_target;
 mod calibration;
 mod ceph;
 mod command_line;
@@ -11,7 +12,9 @@ mod exit_setup;
 mod exit_stuck;
 mod exit_trial;
 mod exit_usage;
+mod file_target;
 mod images;
+mod kernel_lane;
 mod killed_runs;
 mod lab;
 mod lane_contract;
@@ -22,6 +25,7 @@ mod memory_lane;
 mod options_in_effect;
 mod orders;
 mod plan_auto;
+mod plan_kernel_paths;
 mod plan_needs;
 mod plan_rules;
 mod plan_sliced;

@@ -33,12 +33,18 @@ pub fn run(args: &CheckArgs) -> Result<Exit, Failure> {
     let loaded = Profile::load(&args.profile.profile, &args.profile.set)?;
     let plan = Plan::new(&loaded)?;
     print(&plan.render())?;
-    if args.offline || !run::needs_cluster(&plan) {
+    if args.offline {
         return Ok(Exit::Success);
     }
     runtime(
         || (),
         async |interrupted| {
+            for note in run::check_paths(&plan, &interrupted).await? {
+                print(&format!("note: {note}\n"))?;
+            }
+            if !run::needs_cluster(&plan) {
+                return Ok(Exit::Success);
+            }
             run::check_options(&plan)?;
             let cluster = run::connect(&plan.cluster, &interrupted).await?;
             for note in run::check_cluster(&plan, &cluster, &interrupted).await? {

@@ -3,19 +3,27 @@
 //! An [`Io`] owns its buffer and is moved loop -> lane -> loop, so that no safe code can touch memory that librbd or
 //! the kernel is using. Exactly `iodepth` of them exist: a lane is never full, and nothing is allocated per I/O.
 
+mod aio;
 mod buffer;
 mod counter;
+mod file;
 mod inbox;
+mod kernel;
 mod librbd;
 mod null;
+mod uring;
 
 use std::time::{Duration, Instant};
 
+pub use aio::Aio;
 pub use buffer::Buffer;
 pub use counter::Counter;
+pub use file::KernelFile;
+pub use kernel::{EngineError, KernelLane, Queue};
 pub use librbd::LibrbdLane;
 use nix::errno::Errno;
 pub use null::NullLane;
+pub use uring::Uring;
 
 /// What an I/O does. The discriminants index tables of figures per operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

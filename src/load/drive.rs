@@ -78,7 +78,9 @@ impl<L: Lane, C: Clock> Driver<L, C> {
             now_ns = self.wait(now_ns, u64::MAX)?;
         }
         if window.measured && self.end_fsync {
-            for latency_ns in self.sync_all()? {
+            let latencies_ns = self.sync_all()?;
+            self.account.tally.end_sync = Duration::from_nanos(self.account.now_ns() - now_ns);
+            for latency_ns in latencies_ns {
                 self.account.tally.record(Op::Sync, 0, latency_ns, latency_ns);
             }
         }

@@ -123,6 +123,8 @@ pub struct Tally {
     pub edge: Duration,
     /// Bytes written within the edge: in no figure, but owed to the cluster as any others.
     pub written_in_edge: Bytes,
+    /// How long the syncs of `end_fsync` took, after the window's stop.
+    pub end_sync: Duration,
     /// Open loop: how late an I/O was sent although it was due and a slot was free. This is our own fault, not the
     /// cluster's. `None` in a closed loop.
     pub lateness: Option<Latencies>,
@@ -201,6 +203,7 @@ impl Tally {
         self.elapsed = self.elapsed.max(other.elapsed);
         self.edge = self.edge.max(other.edge);
         self.written_in_edge = Bytes(self.written_in_edge.get() + other.written_in_edge.get());
+        self.end_sync = self.end_sync.max(other.end_sync);
         self.unfinished += other.unfinished;
         self.unfinished_oldest = self.unfinished_oldest.max(other.unfinished_oldest);
         self.unsent += other.unsent;

@@ -5,7 +5,7 @@ use crate::units::Bytes;
 
 use super::check::{self, Check};
 use super::sweep::{self, Variant};
-use super::{options, scope, subject};
+use super::{KernelPath, options, scope, subject};
 
 /// A target with its swept settings: what the figures of a result belong to.
 #[derive(Clone, Debug)]
@@ -35,8 +35,32 @@ pub enum Subject {
     Managed(ManagedImages),
     /// An RBD image or snapshot that exists, through librbd.
     Existing(ExistingImage),
+    /// A file or block device, through the kernel.
+    Kernel(KernelPath),
     /// Nothing: I/O that completes at once, over a range of this size.
     Null(Bytes),
+}
+
+impl Subject {
+    /// Whether cephmark makes it, and removes it at the end.
+    #[must_use]
+    pub const fn is_made(&self) -> bool {
+        match self {
+            Self::Managed(_) => true,
+            Self::Kernel(path) => path.is_new(),
+            Self::Existing(_) | Self::Null(_) => false,
+        }
+    }
+
+    /// Whether it is to be filled before it is measured.
+    #[must_use]
+    pub const fn prefill(&self) -> bool {
+        match self {
+            Self::Managed(managed) => managed.prefill,
+            Self::Kernel(path) => path.prefill(),
+            Self::Existing(_) | Self::Null(_) => false,
+        }
+    }
 }
 
 /// RBD images that cephmark makes.
@@ -101,7 +125,7 @@ impl Arm {
     pub fn images(&self) -> u32 {
         match &self.subject {
             Subject::Managed(managed) => managed.images,
-            Subject::Existing(_) | Subject::Null(_) => 1,
+            Subject::Existing(_) | Subject::Kernel(_) | Subject::Null(_) => 1,
         }
     }
 
@@ -111,6 +135,7 @@ impl Arm {
         match &self.subject {
             Subject::Managed(managed) => Some(managed.size),
             Subject::Existing(_) => None,
+            Subject::Kernel(path) => path.size(),
             Subject::Null(size) => Some(*size),
         }
     }
@@ -138,7 +163,7 @@ fn arm(name: &str, at: &Path, variant: Variant, warnings: &mut Vec<Fault>) -> Re
     scope::target(&check, at, target)?;
     keys_of_other_kinds(&check, at, target)?;
     let subject = subject::subject(&check, at, target, profile.run.prefill)?;
-    if !matches!(subject, Subject::Existing(_)) {
+    if subject.is_made() || matches!(subject, Subject::Null(_)) {
         check.no_effect(&at.key("destroys_data"), "on what cephmark makes itself")?;
     }
     Ok(Arm {
@@ -155,15 +180,21 @@ fn arm(name: &str, at: &Path, variant: Variant, warnings: &mut Vec<Fault>) -> Re
 
 /// Refuses keys that belong to another kind of target.
 fn keys_of_other_kinds(check: &Check<'_>, at: &Path, target: &Target) -> Result<(), Fault> {
-    let kernel = "is of targets that the kernel's clients drive";
-    check.ensure(target.map_options.is_empty(), &at.key("map_options"), kernel)?;
-    check.ensure(target.queue.is_empty(), &at.key("queue"), kernel)?;
-    let direct =
-        "is of kernel paths, files and block devices; librbd's cache is `options: {rbd_cache: false}`";
-    check.ensure(target.direct.is_none(), &at.key("direct"), direct)?;
-    let null = target.null.is_none() || target.options.is_empty();
-    check.ensure(null, &at.key("options"), "is of Ceph's clients; the null target uses none")?;
     let own_handles = target.connections == Sharing::Shared || target.handles == Sharing::PerJob;
     let message = "needs `handles: per_job` too, since a handle is of one connection";
-    check.ensure(own_handles, &at.key("connections"), message)
+    check.ensure(own_handles, &at.key("connections"), message)?;
+    let refuse = |key: &str, message: &str| check.ensure(!check.written(&at.key(key)), &at.key(key), message);
+    refuse("map_options", "is of targets that the kernel's clients drive")?;
+    if target.block.is_some() || target.file.is_some() {
+        refuse("options", "is of Ceph's clients, of which cephmark uses none here")?;
+        return refuse("connections", "is of Ceph's clients, of which cephmark uses none here");
+    }
+    let kernel = "is of kernel paths, files and block devices";
+    refuse("queue", kernel)?;
+    refuse("engine", kernel)?;
+    refuse("direct", &format!("{kernel}; librbd's cache is `options: {{rbd_cache: false}}`"))?;
+    if target.null.is_some() {
+        refuse("options", "is of Ceph's clients; the null target uses none")?;
+    }
+    Ok(())
 }

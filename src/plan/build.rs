@@ -5,6 +5,7 @@ use std::hash::{BuildHasher, RandomState};
 use crate::profile::{Fault, Loaded, Path, Profile, Repeats, Run};
 use crate::units::Time;
 
+use super::arm::Subject;
 use super::check::{self, Check};
 use super::{
     ClusterSpec, Order, Plan, RunSpec, arm, auto, compare, memory, needs, order, pairs, scope, sliced, sweep,
@@ -26,8 +27,12 @@ pub(super) fn plan(loaded: &Loaded) -> Result<Plan, Fault> {
     let arms = arm::arms(loaded, &mut warnings)?;
     let workloads = workload::workloads(loaded, run.seed, &mut warnings)?;
     let verify_unit = verify::unit(&arms, &workloads, &mut warnings)?;
-    pairs::check(&arms, &workloads, &mut warnings)?;
+    pairs::check(&arms, &workloads, run.drop_caches, &mut warnings)?;
     let mut check = Check { document, swept: &[], warnings: &mut warnings };
+    if !arms.iter().any(|arm| matches!(arm.subject, Subject::Kernel(_))) {
+        check
+            .no_effect(&Path::parse("run.drop_caches"), "without targets that the kernel does the I/O of")?;
+    }
     compare::check(&check, profile, &arms)?;
     sliced::check(&mut check, &run, &arms, &workloads)?;
     if run.until_decided {
@@ -97,6 +102,7 @@ fn run(check: &mut Check<'_>, run: &Run) -> Result<RunSpec, Fault> {
         budget: run.budget.map(|budget| budget.0),
         order: run.order,
         slice: run.slice.0,
+        drop_caches: run.drop_caches,
         seed: run.seed.unwrap_or_else(fresh_seed),
         on_error: run.on_error,
         stall: run.stall.0,

@@ -10,6 +10,7 @@ mod check;
 mod compare;
 mod fit;
 mod job;
+mod kernel_path;
 mod memory;
 mod needs;
 mod options;
@@ -30,9 +31,10 @@ use std::time::Duration;
 use indexmap::IndexMap;
 use serde_json::Value;
 
-pub use crate::profile::{BlockShare, Distribution, Fault, OnError, Order, Rw, Sharing};
+pub use crate::profile::{BlockShare, Distribution, Engine, Fault, OnError, Order, Rw, Sharing};
 pub use arm::{Arm, ClientOption, ExistingImage, ManagedImages, Subject};
 pub use job::{Job, Pace};
+pub use kernel_path::{Access, KernelPath, PathKind};
 pub use needs::{Needs, Written};
 pub use order::BlockOrders;
 pub use sliced::Slicing;
@@ -105,6 +107,8 @@ pub struct RunSpec {
     pub slice: Duration,
     /// Seed of the order and of every job without one of its own.
     pub seed: u64,
+    /// Drop the page cache before each measured part.
+    pub drop_caches: bool,
     /// What an I/O error does.
     pub on_error: OnError,
     /// How long no I/O at all may complete before the cluster counts as stuck.
@@ -125,7 +129,7 @@ impl Plan {
                     pools.extend(managed.data_pool.clone());
                 }
                 Subject::Existing(existing) => pools.push(existing.pool.clone()),
-                Subject::Null(_) => {}
+                Subject::Kernel(_) | Subject::Null(_) => {}
             }
         }
         pools.sort_unstable();

@@ -1,5 +1,6 @@
 //! What a plan takes: time, writes, space, memory.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use indexmap::IndexMap;
@@ -21,6 +22,8 @@ pub struct Needs {
     pub written: Written,
     /// What the images take in each pool once they are full, before replication.
     pub space: IndexMap<String, Bytes>,
+    /// What the files take that begin with each path, once they are full.
+    pub files: IndexMap<PathBuf, Bytes>,
     /// Buffers of the largest trial.
     pub buffers: Bytes,
     /// What verification remembers of all blocks.
@@ -57,6 +60,12 @@ pub(super) fn needs(
             let taken = if managed.prefill || written { full } else { 0 };
             add(needs.space.entry(pool.clone()).or_default(), taken);
             add(&mut needs.fill, if managed.prefill { full } else { 0 });
+        }
+        if let Subject::Kernel(path) = &arm.subject
+            && path.is_new()
+        {
+            add(needs.files.entry(path.path.clone()).or_default(), full);
+            add(&mut needs.fill, if path.prefill() { full } else { 0 });
         }
         if let Some(unit) = verify_unit {
             add(&mut needs.verify, full / unit.get() * VERIFY_BYTES_PER_BLOCK);

@@ -83,6 +83,7 @@ mod tests {
             order,
             slice: Duration::from_secs(3),
             seed,
+            drop_caches: false,
             on_error: OnError::Stop,
             stall: Duration::from_secs(120),
             retries: 2,

@@ -6,18 +6,24 @@ use crate::units::Bytes;
 use super::arm::{ExistingImage, Subject};
 use super::check::Check;
 use super::workload::JobPlan;
-use super::{Arm, Rw, WorkloadPlan};
+use super::{Arm, KernelPath, Rw, WorkloadPlan};
 
 /// Refuses workloads that an arm can't run, and warns of what is worth knowing.
 pub(super) fn check(
     arms: &[Arm],
     workloads: &[WorkloadPlan],
+    drop_caches: bool,
     warnings: &mut Vec<Fault>,
 ) -> Result<(), Fault> {
     for arm in arms {
         for workload in workloads {
-            if let Subject::Existing(image) = &arm.subject {
-                existing(arm, image, workload)?;
+            match &arm.subject {
+                Subject::Existing(image) => existing(arm, image, workload)?,
+                Subject::Kernel(path) => {
+                    existing_path(arm, path, workload)?;
+                    cached_reads(arm, path, workload, drop_caches, warnings);
+                }
+                Subject::Managed(_) | Subject::Null(_) => {}
             }
             if let Some(size) = arm.image_size() {
                 range(workload, size, warnings)?;
@@ -50,6 +56,38 @@ fn existing(arm: &Arm, image: &ExistingImage, workload: &WorkloadPlan) -> Result
     Ok(())
 }
 
+/// The same for a file or device.
+fn existing_path(arm: &Arm, path: &KernelPath, workload: &WorkloadPlan) -> Result<(), Fault> {
+    if path.is_new() || path.destroys_data || !workload.changes_data() {
+        return Ok(());
+    }
+    let message = format!(
+        "workload `{}` overwrites {}; add `destroys_data: true` if its data may be lost",
+        workload.name,
+        path.path.display()
+    );
+    Err(arm.document.fault(&Path::root().key("targets").key(&arm.target), message))
+}
+
+/// What the page cache holds is read from memory, at memory's speed.
+fn cached_reads(
+    arm: &Arm,
+    path: &KernelPath,
+    workload: &WorkloadPlan,
+    drop_caches: bool,
+    warnings: &mut Vec<Fault>,
+) {
+    let reads = workload.jobs.iter().any(|plan| plan.job.rw.reads());
+    if reads && !path.access.direct && !drop_caches {
+        let mut check = Check { document: &arm.document, swept: &[], warnings };
+        let at = Path::root().key("targets").key(&arm.target).key("direct");
+        check.warn(
+            &at,
+            "reads are answered by this host's page cache where it holds the data; add `run.drop_caches`",
+        );
+    }
+}
+
 /// Refuses ranges that do not fit the image, and says what of it stays unused.
 fn range(workload: &WorkloadPlan, size: Bytes, warnings: &mut Vec<Fault>) -> Result<(), Fault> {
     let jobs = workload.jobs(size, 0)?;
@@ -74,7 +112,7 @@ fn contended(arm: &Arm, workload: &WorkloadPlan, warnings: &mut Vec<Fault>) {
             managed.features.as_ref().is_none_or(|list| list.contains(&Feature::ExclusiveLock))
         }
         Subject::Existing(_) => true,
-        Subject::Null(_) => false,
+        Subject::Kernel(_) | Subject::Null(_) => false,
     };
     if locks && arm.handles == Sharing::PerJob && workload.changes_data() && workload.threads() > 1 {
         let mut check = Check { document: &arm.document, swept: &[], warnings };
@@ -91,7 +129,7 @@ fn skipped_trims(arm: &Arm, workload: &WorkloadPlan, warnings: &mut Vec<Fault>) 
     let skips = option("rbd_skip_partial_discard") != Some("false");
     let granularity =
         option("rbd_discard_granularity_bytes").and_then(|value| value.parse().ok()).unwrap_or(64 << 10);
-    if !skips || matches!(arm.subject, Subject::Null(_)) {
+    if !skips || matches!(arm.subject, Subject::Kernel(_) | Subject::Null(_)) {
         return;
     }
     let mut check = Check { document: &workload.document, swept: &[], warnings };

@@ -3,7 +3,9 @@
 use crate::units::{Bytes, Time};
 
 use super::arm::{ExistingImage, ManagedImages, Subject};
-use super::{Arm, Distribution, Job, Needs, Order, Pace, Plan, Sharing, WorkloadPlan};
+use super::{
+    Access, Arm, Distribution, Job, KernelPath, Needs, Order, Pace, PathKind, Plan, Sharing, WorkloadPlan,
+};
 
 /// Blocks of trials that are listed; the rest of a longer plan is counted.
 const MAX_BLOCKS: usize = 20;
@@ -83,6 +85,7 @@ fn describe(arm: &Arm) -> String {
     let mut text = match &arm.subject {
         Subject::Managed(images) => managed(images),
         Subject::Existing(image) => existing(image),
+        Subject::Kernel(path) => kernel(path),
         Subject::Null(size) => format!("null: I/O over {size} that completes at once"),
     };
     for (key, sharing) in [("handles", arm.handles), ("connections", arm.connections)] {
@@ -129,6 +132,21 @@ fn existing(image: &ExistingImage) -> String {
         place(&image.pool, &image.namespace),
         image.image
     )
+}
+
+fn kernel(path: &KernelPath) -> String {
+    let loss = if path.destroys_data { ", its data is overwritten" } else { ", only read" };
+    let (name, Access { engine, direct, queue }) = (path.path.display(), &path.access);
+    let mut text = match path.kind {
+        PathKind::Device => format!("block device {name}{loss}"),
+        PathKind::File => format!("the existing file {name}{loss}"),
+        PathKind::NewFile { size, prefill } => {
+            format!("new file of {size} beside {name}, {}", if prefill { "filled" } else { "not filled" })
+        }
+    };
+    text += &format!("; {}, {}", engine.name(), if *direct { "direct" } else { "through the page cache" });
+    text.extend(queue.iter().map(|(name, value)| format!("; queue/{name}={value}")));
+    text
 }
 
 fn place(pool: &str, namespace: &str) -> String {
@@ -208,6 +226,12 @@ fn takes(needs: &Needs, most: &str) -> Vec<Row> {
         ("writes".to_owned(), format!("{writes} in trials")),
         ("memory".to_owned(), format!("{} of buffers, {} to verify", needs.buffers, needs.verify)),
     ];
+    rows.extend(
+        needs
+            .files
+            .iter()
+            .map(|(path, bytes)| ("space".to_owned(), format!("{bytes} beside {}", path.display()))),
+    );
     rows.extend(
         needs
             .space

@@ -20,8 +20,6 @@ pub(super) fn target(check: &Check<'_>, at: &Path, target: &Target) -> Result<()
             CephfsClient::Fuse => (client("cephfs"), "the ceph-fuse client"),
         }),
         Target { rados: Some(_), .. } => Some((at.key("rados"), "the rados target")),
-        Target { block: Some(_), .. } => Some((at.key("block"), "the block target")),
-        Target { file: Some(_), .. } => Some((at.key("file"), "the file target")),
         _ => None,
     };
     lacking.map_or(Ok(()), |(path, what)| refuse(check, &path, what, "use rbd with `client: librbd`"))
@@ -29,13 +27,10 @@ pub(super) fn target(check: &Check<'_>, at: &Path, target: &Target) -> Result<()
 
 /// Refuses what the rest of the profile asks for and this version does not have.
 pub(super) fn profile(check: &Check<'_>, profile: &Profile) -> Result<(), Fault> {
-    let run = Path::parse("run");
-    let lacking = [
-        (profile.run.cache.is_some(), run.key("cache"), "control of the cache's state", "leave it out"),
-        (profile.run.drop_caches, run.key("drop_caches"), "dropping the page cache", "leave it out"),
-    ];
-    let mut asked = lacking.iter().filter(|(asked, ..)| *asked);
-    asked.try_for_each(|(_, path, what, remedy)| refuse(check, path, what, remedy))
+    match profile.run.cache {
+        None => Ok(()),
+        Some(_) => refuse(check, &Path::parse("run.cache"), "control of the cache's state", "leave it out"),
+    }
 }
 
 /// Says that this version does not have `what`.

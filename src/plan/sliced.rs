@@ -63,25 +63,34 @@ pub(super) fn check(
     workloads.iter().try_for_each(|workload| bounds(run, workload))
 }
 
-/// An image that exists is open once at a time.
+/// An image, file or device that exists is open once at a time.
 fn shared_images(check: &Check<'_>, at: &Path, arms: &[Arm]) -> Result<(), Fault> {
     for (index, arm) in arms.iter().enumerate() {
-        let Subject::Existing(own) = &arm.subject else { continue };
-        let same = arms[..index].iter().find(|other| match &other.subject {
-            Subject::Existing(other) => {
-                (&other.pool, &other.namespace, &other.image) == (&own.pool, &own.namespace, &own.image)
-            }
-            Subject::Managed(_) | Subject::Null(_) => false,
-        });
-        if let Some(other) = same {
+        let Some(own) = existing(arm) else { continue };
+        if let Some(other) = arms[..index].iter().find(|other| existing(other).as_ref() == Some(&own)) {
             let message = format!(
-                "the arms `{}` and `{}` use the same image, `{}`, which only one of them may have open; use interleaved",
-                other.name, arm.name, own.image
+                "the arms `{}` and `{}` use the same {own}, which only one of them may have open; use interleaved",
+                other.name, arm.name
             );
             return Err(check.fault(at, message));
         }
     }
     Ok(())
+}
+
+/// What exists and the arm uses, in words that name nothing else.
+fn existing(arm: &Arm) -> Option<String> {
+    match &arm.subject {
+        Subject::Existing(image) => {
+            let place = [&image.pool, &image.namespace, &image.image].map(String::as_str);
+            Some(format!(
+                "image, `{}`",
+                place.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("/")
+            ))
+        }
+        Subject::Kernel(path) if !path.is_new() => Some(format!("path, {}", path.path.display())),
+        Subject::Managed(_) | Subject::Kernel(_) | Subject::Null(_) => None,
+    }
 }
 
 /// Slices end by the clock, all alike.

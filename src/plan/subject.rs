@@ -3,6 +3,7 @@
 use crate::profile::{Fault, Feature, Path, Rbd, Target};
 use crate::units::Bytes;
 
+use super::KernelPath;
 use super::arm::{ExistingImage, ManagedImages, Subject};
 use super::check::Check;
 
@@ -16,13 +17,19 @@ pub(super) fn subject(
     target: &Target,
     prefill: bool,
 ) -> Result<Subject, Fault> {
-    match (&target.rbd, &target.null) {
-        (Some(rbd), _) => image(check, &at.key("rbd"), rbd, target.destroys_data, prefill),
-        (None, Some(null)) => {
+    match target {
+        Target { rbd: Some(rbd), .. } => image(check, &at.key("rbd"), rbd, target.destroys_data, prefill),
+        Target { block: Some(block), .. } => {
+            KernelPath::device(check, at, target, block).map(Subject::Kernel)
+        }
+        Target { file: Some(file), .. } => {
+            KernelPath::file(check, at, target, file, prefill).map(Subject::Kernel)
+        }
+        Target { null: Some(null), .. } => {
             check.ensure(null.size > Bytes(0), &at.key("null").key("size"), "must be above 0")?;
             Ok(Subject::Null(null.size))
         }
-        (None, None) => Err(check.fault(at, "names nothing to test; add `rbd` or `null`")),
+        _ => Err(check.fault(at, "names nothing to test; add `rbd`, `block`, `file` or `null`")),
     }
 }
 

@@ -49,10 +49,16 @@ fn uncheckable(arm: &Arm, marked: bool) -> Option<String> {
         Subject::Managed(managed) if !managed.prefill && !marked => {
             Some("nothing marks the blocks that it reads; leave `run.prefill` on".to_owned())
         }
+        Subject::Kernel(path) if path.is_new() && !path.prefill() && !marked => {
+            Some("nothing marks the blocks that it reads; leave `run.prefill` on".to_owned())
+        }
+        Subject::Kernel(path) if !path.is_new() && !marked => {
+            Some(format!("cephmark never marked the blocks of {}, which exists", path.path.display()))
+        }
         Subject::Existing(image) if !marked => {
             Some(format!("cephmark never marked the blocks of the existing image `{}`", image.image))
         }
-        Subject::Managed(_) | Subject::Existing(_) => None,
+        Subject::Managed(_) | Subject::Existing(_) | Subject::Kernel(_) => None,
     }
 }
 

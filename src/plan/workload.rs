@@ -65,6 +65,14 @@ impl WorkloadPlan {
         self.jobs.iter().map(|plan| Ok(Job { randseed: plan.seed(repeat), ..fitted(plan)? })).collect()
     }
 
+    /// Blocks of direct I/O are whole ones of what is below.
+    ///
+    /// # Errors
+    /// [`Fault`] at blocks or an offset that are no multiples of `unit`.
+    pub fn check_alignment(&self, unit: Bytes, path: &str) -> Result<(), Fault> {
+        self.jobs.iter().try_for_each(|plan| fit::aligned(plan, unit, path, &self.document))
+    }
+
     /// Whether it changes what it runs on: writes, trims or zeroes. If not, images are opened read-only.
     #[must_use]
     pub fn changes_data(&self) -> bool {

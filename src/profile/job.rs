@@ -153,6 +153,12 @@ impl Rw {
         matches!(self, Self::Write | Self::RandWrite | Self::ReadWrite | Self::RandRw)
     }
 
+    /// Whether it reads.
+    #[must_use]
+    pub fn reads(self) -> bool {
+        !self.changes_data() || self.is_mixed()
+    }
+
     /// Whether it reads and writes.
     #[must_use]
     pub fn is_mixed(self) -> bool {

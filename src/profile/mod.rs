@@ -40,7 +40,7 @@ pub use path::{Path, Segment};
 pub use rbd::{Feature, Rbd, RbdClient};
 pub use run::{CacheState, OnError, Order, Repeats, Run};
 pub use sweep::Sweep;
-pub use target::{Block, Cephfs, CephfsClient, File, Null, Rados, Sharing, Target};
+pub use target::{Block, Cephfs, CephfsClient, Engine, File, Null, Rados, Sharing, Target};
 
 /// A profile: what to test, with which load, how often.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]

@@ -29,7 +29,7 @@ pub struct Run {
     pub prefill: bool,
     /// State of the client's cache at the start of a trial; without it that of a fresh connection.
     pub cache: Option<CacheState>,
-    /// Drop the host's page cache before each trial; for file and kernel paths, as root.
+    /// Drop the host's page cache before each measured part; for file and kernel paths, as root.
     pub drop_caches: bool,
     /// What an I/O error does: end the trial, or be counted.
     pub on_error: OnError,

@@ -38,6 +38,8 @@ pub struct Target {
     pub connections: Sharing,
     /// Bypass the page cache; for file, block and kernel paths, where it is true by default.
     pub direct: Option<bool>,
+    /// Which queue hands I/O to the kernel; for file, block and kernel paths.
+    pub engine: Engine,
     /// Queue attributes of kernel paths for the time of the run: `nr_requests`, `read_ahead_kb`, ...
     pub queue: IndexMap<String, OptionValue>,
 }
@@ -51,6 +53,28 @@ pub enum Sharing {
     Shared,
     /// Each load thread has its own.
     PerJob,
+}
+
+/// A queue that hands I/O to the kernel.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Engine {
+    /// io_uring.
+    #[default]
+    IoUring,
+    /// Linux AIO, for where io_uring is not allowed: asynchronous only with direct I/O.
+    LinuxAio,
+}
+
+impl Engine {
+    /// The word for it in profiles and results.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::IoUring => "io_uring",
+            Self::LinuxAio => "linux_aio",
+        }
+    }
 }
 
 /// A file on CephFS.
@@ -115,9 +139,9 @@ pub struct Block {
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct File {
-    /// Path of the file.
+    /// Path of the file; of one that cephmark makes the begin of its name.
     pub path: PathBuf,
-    /// Size of the file; needed where it does not exist yet.
+    /// Size of a file that cephmark makes beside `path`, and removes; without it the file at `path` must exist.
     pub size: Option<Bytes>,
 }
 

@@ -13,7 +13,7 @@ use super::held::Setting;
 use super::id::RunId;
 use super::stage::Stage;
 use super::watch::Watch;
-use super::{Error, fill, preflight, record, sliced, trial};
+use super::{Error, fill, paths, preflight, record, sliced, trial};
 use crate::ceph::{Cluster, Image};
 use crate::compare;
 use crate::exit::Exit;
@@ -22,8 +22,8 @@ use crate::measure::CpuUsage;
 use crate::plan::{Arm, ManagedImages, Plan, Subject, TrialPlan, WorkloadPlan};
 use crate::report::{Event, Phase, TrialLine};
 use crate::result::{ResultDirectory, ResultFile, Status, Timestamp, Trial};
-use crate::target::ImageSet;
 use crate::target::managed::{self, Made};
+use crate::target::{FileSet, ImageSet, Medium, new_file};
 use crate::units::Bytes;
 
 /// All trials of a plan.
@@ -44,13 +44,15 @@ pub(super) struct Campaign<'a> {
 /// What an arm has for the whole run.
 #[derive(Debug)]
 struct Prepared {
-    images: Option<ImageSet>,
+    medium: Medium,
     size: Bytes,
     ledger: Option<Arc<Ledger>>,
     /// Every block holds data; not so before the first fill and after a workload that trims.
     filled: bool,
     /// What was made of its images.
     made: Made,
+    /// Its file was made.
+    has_file: bool,
 }
 
 impl<'a> Campaign<'a> {
@@ -151,7 +153,7 @@ impl<'a> Campaign<'a> {
                 repeat: trial.repeat,
                 attempt,
                 jobs: workload.jobs(prepared.size, trial.repeat)?,
-                images: prepared.images.as_ref(),
+                medium: &prepared.medium,
                 ledger: prepared.ledger.clone(),
                 idle: self.idle.as_ref(),
                 events: self.events,
@@ -200,18 +202,25 @@ impl<'a> Campaign<'a> {
 
     async fn create(&mut self, index: usize) -> Result<(), Error> {
         let arm = &self.plan.arms[index];
-        let (prepared, Some(admin)) = (&mut self.arms[index], &self.admin) else { return Ok(()) };
-        match &arm.subject {
-            Subject::Managed(managed) => {
-                self.events.phase(Phase::Create, Duration::ZERO);
-                let names = prepared.images.as_ref().map_or(&[][..], |images| &images.names);
+        let prepared = &mut self.arms[index];
+        if arm.subject.is_made() {
+            self.events.phase(Phase::Create, Duration::ZERO);
+        }
+        match (&arm.subject, &self.admin, &prepared.medium) {
+            (Subject::Managed(managed), Some(admin), Medium::Images(images)) => {
                 let run = self.id.to_string();
-                managed::create(admin, managed, &run, names, &mut prepared.made, self.cancel).await?;
+                managed::create(admin, managed, &run, &images.names, &mut prepared.made, self.cancel).await?;
             }
-            Subject::Existing(existing) => {
-                prepared.size = preflight::size_of(admin, existing, self.cancel).await?
+            (Subject::Existing(existing), Some(admin), _) => {
+                prepared.size = preflight::size_of(admin, existing, self.cancel).await?;
             }
-            Subject::Null(_) => {}
+            (Subject::Kernel(path), _, Medium::Files(files)) if path.is_new() => {
+                new_file::create(&files.path, prepared.size)?;
+                prepared.has_file = true;
+                paths::fits(self.plan, files)?;
+            }
+            (Subject::Kernel(_), _, Medium::Files(files)) => prepared.size = files.size()?,
+            _ => {}
         }
         prepared.ledger = self
             .plan
@@ -220,32 +229,50 @@ impl<'a> Campaign<'a> {
         Ok(())
     }
 
-    /// Fills the images of an arm, if it is to be filled and is not.
+    /// Fills an arm, if it is to be filled and is not.
     async fn fill(&mut self, index: usize) -> Result<(), Error> {
         let (arm, prepared) = (&self.plan.arms[index], &mut self.arms[index]);
-        let (Subject::Managed(managed), Some(images)) = (&arm.subject, &prepared.images) else {
-            return Ok(());
-        };
-        if prepared.filled || !managed.prefill {
+        if prepared.filled || !arm.subject.prefill() {
             return Ok(());
         }
+        prepared.medium.set_writable(true);
         let ledger = prepared.ledger.clone().zip(self.plan.verify_unit);
         let stage = Stage { run: &self.plan.run, events: self.events, cancel: self.cancel };
-        fill::fill(stage, &self.plan.cluster, arm, managed, images, ledger).await?;
+        fill::fill(stage, &self.plan.cluster, arm, &prepared.medium, prepared.size, ledger).await?;
         prepared.filled = true;
         Ok(())
     }
 
-    /// Removes every image that was made. What can't be removed is named, and the rest removed.
+    /// Removes every image and file that was made. What can't be removed is named, and the rest removed.
     async fn clean_up(&mut self) -> Result<(), Error> {
-        let Some(admin) = &self.admin else { return Ok(()) };
         self.events.phase(Phase::CleanUp, Duration::ZERO);
+        let files = self.remove_files();
+        self.remove_images().await.and(files)
+    }
+
+    fn remove_files(&self) -> Result<(), Error> {
+        let mut outcome = Ok(());
+        for prepared in self.arms.iter().filter(|prepared| prepared.has_file) {
+            if let Medium::Files(files) = &prepared.medium
+                && let Err(error) = new_file::remove(&files.path)
+            {
+                self.events.message(format!("{} is left behind: {error}", files.path.display()));
+                outcome = outcome.and(Err(error.into()));
+            }
+        }
+        outcome
+    }
+
+    async fn remove_images(&mut self) -> Result<(), Error> {
+        let Some(admin) = &self.admin else { return Ok(()) };
         let (mut outcome, mut stuck) = (Ok(()), false);
         for (arm, prepared) in self.plan.arms.iter().zip(&mut self.arms) {
-            let Subject::Managed(managed) = &arm.subject else { continue };
+            let (Subject::Managed(managed), Medium::Images(images)) = (&arm.subject, &prepared.medium) else {
+                continue;
+            };
             let mut made = mem::take(&mut prepared.made);
             // The first goes last: as long as it is held open, `clean` knows that the run is at work on the others.
-            for (number, name) in prepared.names().iter().enumerate().take(made.count).rev() {
+            for (number, name) in images.names.iter().enumerate().take(made.count).rev() {
                 let held = made.held.take_if(|_| number == 0);
                 // Each further call to a cluster that is stuck would wait for its deadline too.
                 if stuck {
@@ -283,27 +310,25 @@ fn left_behind(events: &Events, managed: &ManagedImages, name: &str, reason: &st
 
 impl Prepared {
     fn new(arm: &Arm, id: RunId, index: usize) -> Self {
-        let images = match &arm.subject {
-            Subject::Managed(managed) => Some(managed::image_set(
-                managed,
-                managed::image_names(&id.to_string(), index, managed.images),
-            )),
-            Subject::Existing(existing) => Some(ImageSet::existing(existing)),
-            Subject::Null(_) => None,
+        let run = id.to_string();
+        let medium = match &arm.subject {
+            Subject::Managed(managed) => {
+                Medium::Images(managed::image_set(managed, managed::image_names(&run, index, managed.images)))
+            }
+            Subject::Existing(existing) => Medium::Images(ImageSet::existing(existing)),
+            Subject::Kernel(path) if path.is_new() => {
+                Medium::Files(FileSet::new(path, new_file::file_name(&path.path, &run, index)))
+            }
+            Subject::Kernel(path) => Medium::Files(FileSet::new(path, path.path.clone())),
+            Subject::Null(_) => Medium::Null,
         };
         let size = arm.image_size().unwrap_or_default();
-        Self { images, size, ledger: None, filled: false, made: Made::default() }
+        Self { medium, size, ledger: None, filled: false, made: Made::default(), has_file: false }
     }
 
-    /// Takes note of what a workload is about to do to its images.
+    /// Takes note of what a workload is about to do to it.
     fn get_ready(&mut self, arm: &Arm, workload: &WorkloadPlan) {
         self.filled &= !workload.unfills();
-        if let Some(images) = &mut self.images {
-            images.writable = workload.changes_data() || matches!(arm.subject, Subject::Managed(_));
-        }
-    }
-
-    fn names(&self) -> &[String] {
-        self.images.as_ref().map_or(&[], |images| &images.names)
+        self.medium.set_writable(workload.changes_data() || matches!(arm.subject, Subject::Managed(_)));
     }
 }

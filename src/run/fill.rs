@@ -6,12 +6,12 @@ use std::time::Duration;
 use super::Error;
 use super::stage::{Stage, Stretch};
 use crate::load::Ledger;
-use crate::plan::{Arm, ClusterSpec, ManagedImages, Sharing};
+use crate::plan::{Arm, ClusterSpec, Sharing};
 use crate::report::Phase;
-use crate::target::{Clients, ImageSet, Session, fill};
+use crate::target::{Medium, Session, fill};
 use crate::units::Bytes;
 
-/// Writes every block of the images once, through a client with the cluster's own settings: those under test are for
+/// Writes every block of the images or of the file once, through a client with the cluster's own settings: those under test are for
 /// the trials.
 ///
 /// # Errors
@@ -20,17 +20,17 @@ pub(super) async fn fill(
     stage: Stage<'_>,
     cluster: &ClusterSpec,
     arm: &Arm,
-    managed: &ManagedImages,
-    images: &ImageSet,
+    medium: &Medium,
+    size: Bytes,
     ledger: Option<(Arc<Ledger>, Bytes)>,
 ) -> Result<(), Error> {
     let mut arm = arm.clone();
     arm.options.clear();
     (arm.handles, arm.connections) = (Sharing::Shared, Sharing::Shared);
     let (ledger, unit) = ledger.unzip();
-    let jobs = fill::jobs(managed.images, managed.size, unit, stage.run.seed);
-    let clients = Clients::open(cluster, &arm, images, jobs.len(), stage.cancel).await?;
-    let mut session = Session::start(&arm, Some(clients), jobs, ledger)?;
+    let jobs = fill::jobs(arm.images(), size, unit, stage.run.seed);
+    let opened = medium.open(cluster, &arm, jobs.len(), stage.cancel).await?;
+    let mut session = Session::start(&arm, opened, jobs, ledger)?;
     stage.events.phase(Phase::Fill, Duration::ZERO);
     let filled = stage.drive(&mut session, Stretch::measured(fill::LONG)).await;
     let flushed = session.flush(stage.run.stall).await;
@@ -38,7 +38,7 @@ pub(super) async fn fill(
     let filled = filled?;
     flushed?;
     match filled.tallies.iter().find_map(|tally| tally.failure.as_ref()) {
-        Some(failure) => Err(Error::Refused(format!("filling the images of {} failed: {failure}", arm.name))),
+        Some(failure) => Err(Error::Refused(format!("filling {} failed: {failure}", arm.name))),
         None => Ok(()),
     }
 }

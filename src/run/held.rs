@@ -10,14 +10,14 @@ use tokio_util::sync::CancellationToken;
 use super::events::Events;
 use super::stage::{Stage, Stretch};
 use super::{Error, judge, record};
-use crate::ceph::{self, ImageInfo};
+use crate::ceph;
 use crate::exit::Exit;
 use crate::load::Ledger;
 use crate::measure::{CpuUsage, Second, Tally};
 use crate::plan::{Arm, ClusterSpec, Job, RunSpec, WorkloadPlan};
 use crate::report::Phase;
 use crate::result::{Problem, Slice};
-use crate::target::{Clients, Effective, ImageSet, Session};
+use crate::target::{self, Effective, Medium, Session};
 use crate::units::Bytes;
 
 /// What a trial needs to know.
@@ -37,8 +37,8 @@ pub(super) struct Setting<'a> {
     pub attempt: u32,
     /// The jobs, fitted to the arm's images.
     pub jobs: Vec<Job>,
-    /// The arm's images; none for the null target.
-    pub images: Option<&'a ImageSet>,
+    /// What the arm's I/O goes to.
+    pub medium: &'a Medium,
     /// The book of what was written, if any job on the arm verifies.
     pub ledger: Option<Arc<Ledger>>,
     /// What the host's processors do by themselves; none where Ceph daemons share the host.
@@ -75,8 +75,10 @@ pub(super) struct About<'a> {
     pub setting: Setting<'a>,
     /// Options in effect.
     pub effective: Vec<Effective>,
-    /// What the images look like; none for the null target.
-    pub look: Option<ImageInfo>,
+    /// What else is in effect that a fair comparison wants alike.
+    pub conditions: BTreeMap<String, String>,
+    /// Whether a write is durable once it is acknowledged; `None` where it is not known.
+    pub durable_on_ack: Option<bool>,
     /// What the user should know of it.
     pub problems: Vec<Problem>,
     /// What failed outside of the measured windows: in the ramp, in a flush.
@@ -98,24 +100,18 @@ impl<'a> Held<'a> {
     /// # Errors
     /// Of setting up; [`Error::Target`] if a swept setting is not in effect.
     pub(super) async fn open(setting: Setting<'a>) -> Result<Self, Error> {
-        let clients = match setting.images {
-            None => None,
-            Some(images) => {
-                setting.events.phase(Phase::Open, Duration::ZERO);
-                let threads = setting.workload.threads() as usize;
-                Some(Clients::open(setting.cluster, setting.arm, images, threads, setting.cancel).await?)
-            }
-        };
-        let (effective, look) = match &clients {
-            Some(clients) => (
-                clients.effective(setting.arm, setting.cancel).await?,
-                Some(clients.look(setting.cancel).await?),
-            ),
-            None => (Vec::new(), None),
-        };
+        setting.events.phase(Phase::Open, Duration::ZERO);
+        let Setting { cluster, arm, cancel, .. } = setting;
+        let threads = setting.workload.threads() as usize;
+        let opened = setting.medium.open(cluster, arm, threads, cancel).await?;
+        let effective = opened.effective(arm, cancel).await?;
+        let conditions = opened.conditions(cancel).await?;
+        let durable_on_ack = opened.durable_on_ack(&effective);
         let problems = record::overrides(&setting, &effective)?;
-        let session = Session::start(setting.arm, clients, setting.jobs.clone(), setting.ledger.clone())?;
-        Ok(Self { about: About { setting, effective, look, problems, failures: Vec::new() }, session })
+        let session = Session::start(arm, opened, setting.jobs.clone(), setting.ledger.clone())?;
+        let failures = Vec::new();
+        let about = About { setting, effective, conditions, durable_on_ack, problems, failures };
+        Ok(Self { about, session })
     }
 
     /// Where its windows of load are driven.
@@ -124,7 +120,8 @@ impl<'a> Held<'a> {
         Stage { run, events, cancel }
     }
 
-    /// The load before the measured part, and the flush after which caches are clean.
+    /// The load before the measured part, the flush after which caches are clean, and the drop after which the page
+    /// cache is empty.
     pub(super) async fn ramp(&mut self) -> Result<(), Error> {
         let length = self.about.setting.workload.ramp_time;
         if length > Duration::ZERO {
@@ -134,6 +131,10 @@ impl<'a> Held<'a> {
             self.about.failures.extend(tallies.flat_map(|(job, tally)| judge::failures(job, tally)));
             self.flush().await?;
         }
+        let Setting { run, medium, .. } = self.about.setting;
+        if run.drop_caches && matches!(medium, Medium::Files(_)) {
+            target::drop_page_cache(run.stall).await?;
+        }
         Ok(())
     }
 
@@ -141,7 +142,7 @@ impl<'a> Held<'a> {
     /// that the cluster blocklisted, is a failure of the trial and not of the run.
     pub(super) async fn flush(&mut self) -> Result<Duration, Error> {
         match self.session.flush(self.about.setting.run.stall).await {
-            Err(stuck @ ceph::Error::Stuck { .. }) => Err(stuck.into()),
+            Err(stuck @ target::Error::Ceph(ceph::Error::Stuck { .. })) => Err(stuck.into()),
             Err(error) => {
                 let text = format!("a flush failed, and with it what was cached is lost: {error}");
                 self.about.failures.push(record::problem("flush_failed", text));

@@ -5,6 +5,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::ceph;
 use crate::exit::Exit;
+use crate::target::restore_queues;
 
 /// Starts to listen for SIGINT and SIGTERM on the current runtime.
 ///
@@ -22,6 +23,7 @@ pub fn listen(last: impl FnOnce() + Send + 'static) -> std::io::Result<Cancellat
         signal().await;
         token.cancel();
         signal().await;
+        restore_queues();
         eprintln!("interrupted twice: images may be left behind; `cephmark clean` finds them");
         last();
         ceph::leave(Exit::Interrupted as u8);

@@ -11,6 +11,7 @@ mod held;
 mod id;
 mod interrupt;
 mod judge;
+mod paths;
 mod preflight;
 mod record;
 mod sliced;
@@ -26,6 +27,7 @@ pub use clean::{Leftover, find_leftovers, remove_leftover};
 pub use error::Error;
 pub use events::Events;
 pub use interrupt::listen;
+pub use paths::check as check_paths;
 pub use preflight::{cluster as check_cluster, connect, needs_cluster, options as check_options};
 
 use crate::exit::Exit;
@@ -66,11 +68,13 @@ async fn run_into(
     // Before Ceph's libraries are loaded, which may bring an allocator that nobody uses.
     result.host = record::host(Host::probe());
     let (mut admin, mut watch) = (None, watch::Watch::of_nothing());
+    let existing = |text| record::problem("existing_data", text);
+    result.notes.extend(check_paths(plan, cancel).await?.into_iter().map(existing));
     if needs_cluster(plan) {
         check_options(plan)?;
         let cluster = connect(&plan.cluster, cancel).await?;
         let notes = check_cluster(plan, &cluster, cancel).await?;
-        result.notes.extend(notes.into_iter().map(|text| record::problem("existing_data", text)));
+        result.notes.extend(notes.into_iter().map(existing));
         result.cluster = Some(cluster::describe(plan, &cluster, cancel).await?);
         watch = watch::Watch::open(plan, cancel).await?;
         admin = Some(cluster);

@@ -16,7 +16,7 @@ const IDLE_WATCH: Duration = Duration::from_secs(1);
 /// Whether any arm of the plan goes to a cluster.
 #[must_use]
 pub fn needs_cluster(plan: &Plan) -> bool {
-    plan.arms.iter().any(|arm| !matches!(arm.subject, Subject::Null(_)))
+    plan.arms.iter().any(|arm| !matches!(arm.subject, Subject::Kernel(_) | Subject::Null(_)))
 }
 
 /// Connects for set-up and clean-up.
@@ -71,7 +71,7 @@ fn check(plan: &Plan, admin: &Cluster) -> Result<Vec<String>, Error> {
         match &arm.subject {
             Subject::Managed(managed) => check_pools(admin, managed)?,
             Subject::Existing(existing) => check_existing(plan, arm, admin, existing, &mut notes)?,
-            Subject::Null(_) => {}
+            Subject::Kernel(_) | Subject::Null(_) => {}
         }
     }
     check_room(plan, admin)?;

@@ -10,12 +10,12 @@ use super::held::{About, Outcome, Setting};
 use super::judge;
 use crate::lane::Op;
 use crate::measure::{self, Finding, Second, Tally};
-use crate::plan::{Job, Subject};
+use crate::plan::{Job, PathKind, Subject};
 use crate::result::{
     Checks, Counters, Cpu, EffectiveOption, Figures, Host, LatencyNs, Mismatch, OptionSource, Problem,
     SeriesPoint, Slice, SliceFigures, Timestamp, Trial, Verified,
 };
-use crate::target::{self, Effective, Origin};
+use crate::target::{self, Effective, Medium, Origin};
 use crate::units::Bytes;
 
 /// What the user should know of a trial.
@@ -29,7 +29,7 @@ pub(super) fn problem(code: &str, text: impl Into<String>) -> Problem {
 /// # Errors
 /// [`Error::Target`] if one of them is swept over.
 pub(super) fn overrides(setting: &Setting<'_>, effective: &[Effective]) -> Result<Vec<Problem>, Error> {
-    let Some(images) = setting.images else { return Ok(Vec::new()) };
+    let Medium::Images(images) = setting.medium else { return Ok(Vec::new()) };
     let said = target::overridden(setting.arm, images, effective)?;
     Ok(said.into_iter().map(|text| problem("option_overridden", text)).collect())
 }
@@ -39,7 +39,7 @@ pub(super) fn overrides(setting: &Setting<'_>, effective: &[Effective]) -> Resul
 pub(super) fn trial(about: About<'_>, started: Timestamp, outcome: &Outcome, findings: &[Finding]) -> Trial {
     let (status, problems) = judge::judge(&about, outcome, findings);
     let conditions = conditions(&about);
-    let About { setting, effective, .. } = about;
+    let About { setting, effective, durable_on_ack, .. } = about;
     let settings = setting.arm.settings.iter().chain(&setting.workload.settings).cloned().collect();
     Trial {
         arm: setting.arm.name.clone(),
@@ -56,7 +56,7 @@ pub(super) fn trial(about: About<'_>, started: Timestamp, outcome: &Outcome, fin
         conditions,
         jobs: by_job(&setting, outcome, figures_of_all_ops),
         checks: by_job(&setting, outcome, checks),
-        durable_on_ack: Some(durable_on_ack(&effective)),
+        durable_on_ack,
         drain_s: drain(&setting, outcome),
         effective_bytes_per_s: effective_rate(outcome),
         cpu: cpu(&setting, outcome),
@@ -159,16 +159,9 @@ fn option<'a>(effective: &'a [Effective], name: &str) -> Option<&'a str> {
     effective.iter().find(|option| option.name == name).map(|option| option.value.as_str())
 }
 
-/// Whether a write was on the OSDs once it was acknowledged: not so under a cache that may hold dirty data.
-fn durable_on_ack(effective: &[Effective]) -> bool {
-    option(effective, "rbd_cache") != Some("true")
-        || option(effective, "rbd_cache_policy") == Some("writethrough")
-        || option(effective, "rbd_cache_max_dirty") == Some("0")
-}
-
 fn conditions(about: &About<'_>) -> BTreeMap<String, String> {
-    let About { setting, effective, look, .. } = about;
-    let mut conditions = BTreeMap::new();
+    let About { setting, effective, conditions, .. } = about;
+    let mut conditions = conditions.clone();
     let mut say = |key: &str, value: String| conditions.insert(key.to_owned(), value);
     say("images", setting.arm.images().to_string());
     match &setting.arm.subject {
@@ -182,12 +175,18 @@ fn conditions(about: &About<'_>) -> BTreeMap<String, String> {
         Subject::Existing(_) => {
             say("client", "librbd".to_owned());
         }
-    }
-    if let Some(look) = look {
-        say("image_size", look.size.to_string());
-        say("object_size", look.object_size.to_string());
-        say("features", look.features.to_string());
-        say("stripe", format!("{}x{}", look.stripe_unit, look.stripe_count));
+        Subject::Kernel(path) => {
+            say("client", if path.kind == PathKind::Device { "block" } else { "file" }.to_owned());
+            let page_cache = match (path.access.direct, setting.run.drop_caches) {
+                (true, _) => "bypassed",
+                (false, true) => "dropped before the measured part",
+                (false, false) => "used",
+            };
+            say("page_cache", page_cache.to_owned());
+            if let PathKind::NewFile { prefill, .. } = path.kind {
+                say("prefill", prefill.to_string());
+            }
+        }
     }
     for (key, name) in
         [("messenger_mode", "ms_client_mode"), ("read_from_replica", "rbd_read_from_replica_policy")]

@@ -38,8 +38,10 @@ async fn measure(held: &mut Held<'_>) -> Result<Outcome, Error> {
     stage.events.phase(Phase::Measure, workload.runtime);
     let driven = stage.drive(session, Stretch::measured(workload.runtime)).await?;
     stage.events.phase(Phase::Drain, Duration::ZERO);
-    let drain = held.flush().await?;
+    let flush = held.flush().await?;
     let counters = [before, held.session.counters().await?];
     let Driven { tallies, series, cpu, peak_memory } = driven;
+    // The load threads may have flushed already, by `end_fsync`.
+    let drain = flush + tallies.iter().map(|tally| tally.end_sync).max().unwrap_or_default();
     Ok(Outcome { tallies, series, cpu, peak_memory, drain, counters, slices: Vec::new() })
 }

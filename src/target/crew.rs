@@ -9,7 +9,6 @@ use std::time::{Duration, Instant};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use super::Error;
-use crate::ceph;
 use crate::clock::Monotonic;
 use crate::lane::Lane;
 use crate::load::{Common, Driver, Window, prepare_thread};
@@ -96,7 +95,7 @@ impl Crew {
 }
 
 /// Makes the lane of a load thread, on that thread.
-pub(super) type MakeLane<L> = Box<dyn FnOnce() -> Result<L, ceph::Error> + Send>;
+pub(super) type MakeLane<L> = Box<dyn FnOnce() -> Result<L, Error> + Send>;
 
 /// What a load thread works with.
 struct Seat {
@@ -124,7 +123,7 @@ fn work<L: Lane>(
     mut orders: UnboundedReceiver<Window>,
     answers: &UnboundedSender<Result<Tally, Error>>,
 ) {
-    let lane = prepare_thread(&seat.job).map_err(Error::from).and_then(|()| Ok(make_lane()?));
+    let lane = prepare_thread(&seat.job).map_err(Error::from).and_then(|()| make_lane());
     let lane = match lane {
         Ok(lane) => lane,
         Err(error) => {

@@ -1,9 +1,14 @@
 //! Why a target could not be set up, or could not carry its load.
 
+use std::io;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
+
+use nix::errno::Errno;
 
 use crate::ceph;
 use crate::exit::Exit;
+use crate::lane::EngineError;
 use crate::load::{DriveError, ThreadError};
 
 /// Why a target could not be set up, or could not carry its load.
@@ -18,6 +23,61 @@ pub enum Error {
     /// A load thread can't run where it should.
     #[error(transparent)]
     Prepare(#[from] ThreadError),
+    /// A queue of the kernel's that is refused.
+    #[error(transparent)]
+    Engine(#[from] EngineError),
+    /// A file or device that can't be used.
+    #[error("can't {what} {}: {}{remedy}", path.display(), words(source))]
+    Path {
+        /// What was tried.
+        what: &'static str,
+        /// The file or device.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+        /// What to do about it, after a semicolon; empty if nothing is known.
+        remedy: &'static str,
+    },
+    /// A file or device that is not what the profile takes it for.
+    #[error("{}: {reason}", path.display())]
+    Unfit {
+        /// The file or device.
+        path: PathBuf,
+        /// Why, and what to do about it.
+        reason: String,
+    },
+    /// A device that is not free to be overwritten.
+    #[error("{} is not written: {by}", path.display())]
+    InUse {
+        /// The device.
+        path: PathBuf,
+        /// Who uses it.
+        by: String,
+    },
+    /// A file system without direct I/O.
+    #[error(
+        "{}: its file system, {file_system}, takes no direct I/O; set `direct: false` for I/O through the page cache",
+        path.display()
+    )]
+    NoDirect {
+        /// The file.
+        path: PathBuf,
+        /// The type of its file system.
+        file_system: String,
+    },
+    /// An attribute of a device's queue that can't be set.
+    #[error("can't set {} to {value}: {reason}", file.display())]
+    Queue {
+        /// The attribute.
+        file: PathBuf,
+        /// What the profile wants.
+        value: String,
+        /// Why not.
+        reason: String,
+    },
+    /// The page cache can't be dropped.
+    #[error("can't drop the page cache ({}); run as root of this host, or leave out `run.drop_caches`", words(.0))]
+    DropCaches(io::Error),
     /// The system gave no thread.
     #[error("can't start a load thread: {0}; lower `numjobs`, or raise the limit of processes (`ulimit -u`)")]
     Thread(std::io::Error),
@@ -49,6 +109,17 @@ pub enum Error {
 }
 
 impl Error {
+    /// A file or device on which `what` failed.
+    pub(super) fn path(what: &'static str, path: &Path, source: io::Error) -> Self {
+        let remedy = match source.raw_os_error().map(Errno::from_raw) {
+            Some(Errno::EACCES | Errno::EPERM) => "; run as a user who may, such as root",
+            Some(Errno::ENOENT) => "; correct `path` in the profile",
+            Some(Errno::ENOSPC | Errno::EDQUOT) => "; make room, or lower `size`",
+            _ => "",
+        };
+        Self::Path { what, path: path.to_owned(), source, remedy }
+    }
+
     /// The exit code of a run that ends with it.
     #[must_use]
     pub const fn exit(&self) -> Exit {
@@ -57,7 +128,16 @@ impl Error {
             Self::Drive(DriveError::Stalled { .. }) | Self::LoadThreadStuck { .. } => Exit::Stuck,
             Self::Drive(_) | Self::LoadThreadDied => Exit::Trial,
             Self::Prepare(_) => Exit::Usage,
-            Self::Thread(_) | Self::Overridden { .. } => Exit::Setup,
+            _ => Exit::Setup,
         }
     }
+}
+
+/// "no such file or directory (ENOENT)".
+fn words(error: &io::Error) -> String {
+    let Some(errno) = error.raw_os_error().map(Errno::from_raw) else { return error.to_string() };
+    let text = errno.desc();
+    let mut letters = text.chars();
+    let first = letters.next().map(|letter| letter.to_ascii_lowercase());
+    first.into_iter().chain(letters).chain(format!(" ({errno:?})").chars()).collect()
 }

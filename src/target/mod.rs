@@ -1,14 +1,26 @@
 //! The things under test: set up, held open under load, read back, removed.
 
 mod crew;
+mod device;
+mod direct;
 mod effective;
 mod error;
+mod files;
 pub mod fill;
 mod librbd;
 pub mod managed;
+mod medium;
+pub mod new_file;
+mod page_cache;
+mod queue;
 mod session;
 
+pub use device::Device;
 pub use effective::{Effective, Origin, overridden};
 pub use error::Error;
+pub use files::{FileSet, Files};
 pub use librbd::{Clients, ImageSet};
+pub use medium::{Medium, Opened};
+pub use page_cache::{check_droppable, drop_page_cache};
+pub use queue::restore_queues;
 pub use session::Session;

@@ -10,30 +10,30 @@ use serde_json::Value;
 use super::Error;
 use super::crew::Crew;
 use super::librbd::Clients;
-use crate::ceph;
-use crate::lane::{LibrbdLane, NullLane};
+use super::medium::Opened;
+use crate::lane::{Aio, KernelLane, LibrbdLane, NullLane, Uring};
 use crate::load::{Common, Ledger, Live, Window};
 use crate::measure::Tally;
-use crate::plan::{Arm, Job};
+use crate::plan::{Arm, Engine, Job};
 
 /// One arm held open for load.
 #[derive(Debug)]
 pub struct Session {
     crew: Crew,
-    clients: Option<Clients>,
+    opened: Opened,
     jobs: Vec<Job>,
     lives: Vec<Arc<Live>>,
     halt: Arc<AtomicBool>,
 }
 
 impl Session {
-    /// Starts the load threads of an arm over its open clients, which the null target has none of.
+    /// Starts the load threads of an arm over what is open of it.
     ///
     /// # Errors
     /// [`Error::Thread`] if the system gives no thread.
     pub fn start(
         arm: &Arm,
-        clients: Option<Clients>,
+        opened: Opened,
         jobs: Vec<Job>,
         ledger: Option<Arc<Ledger>>,
     ) -> Result<Self, Error> {
@@ -47,17 +47,27 @@ impl Session {
         };
         let commons: Vec<_> = lives.iter().map(common).collect();
         // The one place where an arm becomes a lane; all below is monomorphic.
-        let crew = match &clients {
-            None => Crew::start(&jobs, &commons, |_, job| {
+        let crew = match &opened {
+            Opened::Images(clients) => Crew::start(&jobs, &commons, |thread, job| {
+                let (images, depth) = (clients.images_of(thread), job.iodepth);
+                Box::new(move || Ok(LibrbdLane::new(images, depth)?))
+            }),
+            Opened::Files(files) if files.engine() == Engine::IoUring => {
+                Crew::start(&jobs, &commons, |thread, job| {
+                    let (files, depth) = (files.files_of(thread), job.iodepth);
+                    Box::new(move || Ok(KernelLane::<Uring>::new(files, depth)?))
+                })
+            }
+            Opened::Files(files) => Crew::start(&jobs, &commons, |thread, job| {
+                let (files, depth) = (files.files_of(thread), job.iodepth);
+                Box::new(move || Ok(KernelLane::<Aio>::new(files, depth)?))
+            }),
+            Opened::Null => Crew::start(&jobs, &commons, |_, job| {
                 let depth = job.iodepth;
                 Box::new(move || Ok(NullLane::new(depth)))
             }),
-            Some(clients) => Crew::start(&jobs, &commons, |thread, job| {
-                let (images, depth) = (clients.images_of(thread), job.iodepth);
-                Box::new(move || LibrbdLane::new(images, depth))
-            }),
         }?;
-        Ok(Self { crew, clients, jobs, lives, halt })
+        Ok(Self { crew, opened, jobs, lives, halt })
     }
 
     /// The jobs, in the order of the tallies.
@@ -78,10 +88,13 @@ impl Session {
         Arc::clone(&self.halt)
     }
 
-    /// The clients; none for the null target.
+    /// librbd's clients, if it is what does the I/O.
     #[must_use]
-    pub fn clients(&self) -> Option<&Clients> {
-        self.clients.as_ref()
+    pub const fn clients(&self) -> Option<&Clients> {
+        match &self.opened {
+            Opened::Images(clients) => Some(clients),
+            Opened::Files(_) | Opened::Null => None,
+        }
     }
 
     /// Runs one window on all threads; a tally for each job.
@@ -95,12 +108,10 @@ impl Session {
     /// Makes durable what the clients hold, and tells how long that took.
     ///
     /// # Errors
-    /// Of the flush, or [`ceph::Error::Stuck`] after `limit`.
-    pub async fn flush(&self, limit: Duration) -> Result<Duration, ceph::Error> {
+    /// Of the flush, or [`crate::ceph::Error::Stuck`] after `limit`.
+    pub async fn flush(&self, limit: Duration) -> Result<Duration, Error> {
         let begin = Instant::now();
-        if let Some(clients) = &self.clients {
-            clients.flush(limit).await?;
-        }
+        self.opened.flush(limit).await?;
         Ok(begin.elapsed())
     }
 
@@ -108,11 +119,8 @@ impl Session {
     ///
     /// # Errors
     /// If a client does not answer.
-    pub async fn counters(&self) -> Result<BTreeMap<String, Value>, ceph::Error> {
-        match &self.clients {
-            Some(clients) => clients.counters().await,
-            None => Ok(BTreeMap::new()),
-        }
+    pub async fn counters(&self) -> Result<BTreeMap<String, Value>, Error> {
+        self.opened.counters().await
     }
 
     /// Ends the load threads, closes and disconnects. After a stalled window this takes up to the lanes' and the
@@ -121,12 +129,9 @@ impl Session {
     /// # Errors
     /// Of closing.
     pub async fn end(self) -> Result<(), Error> {
-        let Self { crew, clients, .. } = self;
+        let Self { crew, opened, .. } = self;
         // A thread that panicked has said so; there is nothing to add.
         let _ = tokio::task::spawn_blocking(move || crew.end()).await;
-        match clients {
-            Some(clients) => Ok(clients.close().await?),
-            None => Ok(()),
-        }
+        opened.close().await
     }
 }

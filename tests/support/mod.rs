@@ -4,6 +4,8 @@ pub(crate) mod block;
 pub(crate) mod ceph;
 pub(crate) mod cluster;
 pub(crate) mod faults;
+pub(crate) mod kernel_site;
+pub(crate) mod loop_device;
 pub(crate) mod schema;
 pub(crate) mod site;
 

@@ -1,0 +1,184 @@
+//! io_uring as the queue of a [`super::KernelLane`]: I/Os are written into memory that the kernel shares, so that one call
+//! hands over many, and the same call waits.
+#![expect(unsafe_code, reason = "writes to a queue that the kernel reads pointers from")]
+
+use std::io;
+use std::os::fd::AsRawFd;
+use std::time::Instant;
+
+use io_uring::types::{Fixed, FsyncFlags, SubmitArgs, Timespec};
+use io_uring::{IoUring, opcode, squeue};
+use nix::errno::Errno;
+
+use super::Op;
+use super::file::{KernelFile, clearing_mode};
+use super::kernel::{EngineError, Piece, Queue};
+
+/// I/Os added before the kernel gets them even though nobody waits: enough to share the cost of a call, and few enough
+/// that the first of them is not late.
+const BATCH: u32 = 8;
+
+/// `_IO(0x12, 0)`: the kernel has its discard as a command of io_uring from 6.12 on.
+const BLOCK_URING_CMD_DISCARD: u32 = 0x1200;
+
+/// An io_uring of one thread.
+pub struct Uring {
+    ring: IoUring,
+    /// Added, and not yet with the kernel.
+    added: u32,
+}
+
+impl std::fmt::Debug for Uring {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Uring").field("added", &self.added).finish_non_exhaustive()
+    }
+}
+
+impl Uring {
+    /// Whether io_uring may be used at all.
+    ///
+    /// # Errors
+    /// [`EngineError`] with what forbids it.
+    pub fn check() -> Result<(), EngineError> {
+        Self::ring(1).map(drop)
+    }
+
+    fn ring(depth: u32) -> Result<IoUring, EngineError> {
+        let depth = depth.next_power_of_two();
+        // Completions are taken in when this thread asks for them, and don't interrupt it.
+        let quiet = IoUring::builder()
+            .setup_single_issuer()
+            .setup_coop_taskrun()
+            .setup_defer_taskrun()
+            .setup_taskrun_flag()
+            .build(depth);
+        let ring = match quiet {
+            // Linux before 6.1 knows not all of these.
+            Err(error) if error.raw_os_error() == Some(libc::EINVAL) => IoUring::new(depth),
+            other => other,
+        };
+        let ring = ring.map_err(|error| refused(errno(&error)))?;
+        if ring.params().is_feature_ext_arg() { Ok(ring) } else { Err(refused(Errno::ENOSYS)) }
+    }
+
+    /// Enters the kernel: hands over what was added, and waits for `want` completions until `until`.
+    fn enter(&mut self, want: usize, until: Option<Timespec>) -> Result<(), Errno> {
+        let submitter = self.ring.submitter();
+        let entered = match &until {
+            Some(until) => submitter.submit_with_args(want, &SubmitArgs::new().timespec(until)),
+            None => submitter.submit(),
+        };
+        self.added = self.ring.submission().len() as u32;
+        match entered.map_err(|error| errno(&error)) {
+            // Out of time, a signal, or out of memory for more until some have completed: the caller looks again.
+            Ok(_) | Err(Errno::ETIME | Errno::EINTR | Errno::EAGAIN | Errno::EBUSY) => Ok(()),
+            Err(errno) => Err(errno),
+        }
+    }
+}
+
+impl Queue for Uring {
+    const NAME: &'static str = "io_uring";
+
+    fn new(files: &[KernelFile], depth: u32) -> Result<Self, EngineError> {
+        let ring = Self::ring(depth)?;
+        let descriptors: Vec<_> = files.iter().map(|file| file.file.as_raw_fd()).collect();
+        ring.submitter().register_files(&descriptors).map_err(|error| refused(errno(&error)))?;
+        Ok(Self { ring, added: 0 })
+    }
+
+    fn takes(&self, _op: Op) -> bool {
+        true
+    }
+
+    #[inline]
+    unsafe fn add(&mut self, piece: &Piece<'_>) {
+        let entry = entry(piece).user_data(piece.slot.into());
+        // SAFETY: the caller vouches for the memory; the files stay open while they are registered.
+        let added = unsafe { self.ring.submission().push(&entry) };
+        // The ring has an entry for each of `depth` slots.
+        debug_assert!(added.is_ok(), "more pieces than slots");
+        self.added += 1;
+    }
+
+    #[inline]
+    fn wait(&mut self, until: Instant) -> Result<usize, Errno> {
+        if self.added >= BATCH {
+            self.enter(0, None)?;
+        }
+        let ready = self.ring.completion().len();
+        if ready > 0 {
+            return Ok(ready);
+        }
+        let left = until.saturating_duration_since(Instant::now());
+        if !left.is_zero() {
+            self.enter(1, Some(left.into()))?;
+        } else if self.ring.submission().taskrun() {
+            self.enter(0, None)?;
+        }
+        Ok(self.ring.completion().len())
+    }
+
+    #[inline]
+    fn next(&mut self) -> Option<(u32, i32)> {
+        let ended = self.ring.completion().next()?;
+        Some((ended.user_data() as u32, ended.result()))
+    }
+}
+
+impl Drop for Uring {
+    fn drop(&mut self) {
+        // The kernel takes a ring down some time after it is closed, and would keep the files open until then.
+        let _ = self.ring.submitter().unregister_files();
+    }
+}
+
+#[inline]
+fn entry(piece: &Piece<'_>) -> squeue::Entry {
+    let &Piece { memory, offset, len, .. } = piece;
+    let file = Fixed(piece.index);
+    match piece.op {
+        Op::Read => opcode::Read::new(file, memory, len).offset(offset).build(),
+        Op::Write => opcode::Write::new(file, memory, len).offset(offset).build(),
+        Op::Sync => opcode::Fsync::new(file).build(),
+        Op::DataSync => opcode::Fsync::new(file).flags(FsyncFlags::DATASYNC).build(),
+        Op::Trim if piece.file.is_device => {
+            let mut bytes = [0; 16];
+            bytes[..8].copy_from_slice(&u64::from(len).to_ne_bytes());
+            opcode::UringCmd16::new(file, BLOCK_URING_CMD_DISCARD).cmd(bytes).addr(Some(offset)).build()
+        }
+        op @ (Op::Trim | Op::WriteZeroes) => {
+            opcode::Fallocate::new(file, len.into()).offset(offset).mode(clearing_mode(op)).build()
+        }
+    }
+}
+
+fn errno(error: &io::Error) -> Errno {
+    Errno::from_raw(error.raw_os_error().unwrap_or(libc::EIO))
+}
+
+/// What forbids io_uring, and the way round it.
+#[cold]
+fn refused(errno: Errno) -> EngineError {
+    let setting = std::fs::read_to_string("/proc/sys/kernel/io_uring_disabled").unwrap_or_default();
+    let reason = match (errno, setting.trim()) {
+        (Errno::EPERM, level @ ("1" | "2")) => {
+            format!(
+                "kernel.io_uring_disabled is {level}; allow it with `sysctl -w kernel.io_uring_disabled=0`"
+            )
+        }
+        (Errno::EPERM | Errno::EACCES, _) => {
+            "a seccomp filter forbids it, as those of container runtimes do by default; \
+             allow io_uring_setup, io_uring_enter and io_uring_register in the container's seccomp profile"
+                .to_owned()
+        }
+        (Errno::ENOSYS, _) => {
+            "it needs Linux 5.11 or newer, with CONFIG_IO_URING and no seccomp filter that hides \
+             io_uring_setup, as those of container runtimes do by default"
+                .to_owned()
+        }
+        (Errno::ENOMEM, _) => "the limit of locked memory is too low; raise it with `ulimit -l`".to_owned(),
+        _ => "the kernel does not take the queue".to_owned(),
+    };
+    EngineError { queue: Uring::NAME, errno, remedy: format!("{reason}; or set `engine: linux_aio`") }
+}

@@ -1,0 +1,91 @@
+//! What is checked of files and block devices before anything is written: what they are, who uses them, room.
+
+use std::collections::BTreeMap;
+use std::os::unix::fs::MetadataExt;
+
+use tokio_util::sync::CancellationToken;
+
+use super::Error;
+use crate::ceph::within;
+use crate::plan::{Arm, KernelPath, PathKind, Plan, Subject};
+use crate::target::{Device, FileSet, check_droppable, new_file};
+use crate::units::Bytes;
+
+/// Checks everything that the plan needs of files and block devices; the returned lines are what the user should know.
+///
+/// # Errors
+/// The first thing that is missing, in use or too full.
+pub async fn check(plan: &Plan, cancel: &CancellationToken) -> Result<Vec<String>, Error> {
+    let (limit, plan) = (plan.cluster.timeout, plan.clone());
+    // The inner result is of refusals, which are not Ceph's errors.
+    within("looking at files and devices", limit, cancel, move || Ok(look(&plan))).await?
+}
+
+fn look(plan: &Plan) -> Result<Vec<String>, Error> {
+    let mut notes = Vec::new();
+    for arm in &plan.arms {
+        let Subject::Kernel(subject) = &arm.subject else { continue };
+        let files = FileSet::new(subject, subject.path.clone());
+        files.check_engine()?;
+        if !subject.is_new() {
+            fits(plan, &files)?;
+            writable(plan, subject)?;
+            notes.extend(holes(arm, subject, files.size()?));
+        }
+        if plan.run.drop_caches {
+            check_droppable()?;
+        }
+    }
+    rooms(plan)?;
+    Ok(notes)
+}
+
+/// Every workload must fit in an arm's file or device, and its blocks the rules of direct I/O.
+///
+/// # Errors
+/// [`Error::Fault`] at what does not fit; of looking.
+pub(super) fn fits(plan: &Plan, files: &FileSet) -> Result<(), Error> {
+    let (size, alignment) = (files.size()?, files.alignment()?);
+    for workload in &plan.workloads {
+        workload.jobs(size, 0)?;
+        workload.check_alignment(alignment, &files.path.display().to_string())?;
+    }
+    Ok(())
+}
+
+/// A device that some workload writes must be free.
+fn writable(plan: &Plan, subject: &KernelPath) -> Result<(), Error> {
+    if subject.kind == PathKind::Device && plan.workloads.iter().any(|workload| workload.changes_data()) {
+        Device::at(&subject.path)?.claim()?;
+    }
+    Ok(())
+}
+
+/// What of an existing file is not there, and read without a disk.
+fn holes(arm: &Arm, subject: &KernelPath, size: Bytes) -> Option<String> {
+    let allocated = Bytes(std::fs::metadata(&subject.path).ok()?.blocks() * 512);
+    (subject.kind == PathKind::File && allocated < size).then(|| {
+        let name = subject.path.display();
+        format!(
+            "{}: only {allocated} of {size} of {name} are allocated; reads of the rest need no disk",
+            arm.name
+        )
+    })
+}
+
+/// New files must fit on their file systems, all that lie on one of them together.
+fn rooms(plan: &Plan) -> Result<(), Error> {
+    let mut needed: BTreeMap<u64, Bytes> = BTreeMap::new();
+    for (path, bytes) in &plan.needs.files {
+        let room = new_file::room(path)?;
+        let sum = needed.entry(room.file_system).or_default();
+        *sum = Bytes(sum.get().saturating_add(bytes.get()));
+        if let Some(free) = room.free.filter(|free| *sum > *free) {
+            return Err(Error::Refused(format!(
+                "{}: the file system has {free} left, but the files of the plan need {sum}; lower `size`, or make room",
+                path.display(),
+            )));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,238 @@
+//! Files and block devices through the kernel: opened as the profile asks, and what is in effect for them.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use nix::errno::Errno;
+use nix::fcntl::{PosixFadviseAdvice, posix_fadvise};
+use tokio_util::sync::CancellationToken;
+
+use super::Error;
+use super::device::Device;
+use super::direct;
+use super::queue::{self, QueueSettings};
+use crate::ceph::within;
+use crate::lane::{Aio, KernelFile, Uring};
+use crate::plan::{Access, Engine, KernelPath, PathKind, Sharing};
+use crate::units::Bytes;
+
+/// A file or block device, and how it is opened.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileSet {
+    /// Where it is.
+    pub path: PathBuf,
+    /// It is a block device.
+    pub is_device: bool,
+    /// How the kernel does its I/O.
+    pub access: Access,
+    /// Open it to be written.
+    pub writable: bool,
+}
+
+/// An open file or block device, with what load threads use of it.
+#[derive(Debug)]
+pub struct Files {
+    /// The handles, by load thread.
+    handles: Vec<Arc<[KernelFile]>>,
+    set: FileSet,
+    conditions: BTreeMap<String, String>,
+    limit: Duration,
+    /// Keeps others from the device.
+    _claim: Option<File>,
+    /// Last: given back once nothing is open any more.
+    _queue: QueueSettings,
+}
+
+impl FileSet {
+    /// What an arm uses, of which `path` is the file itself; to be read.
+    #[must_use]
+    pub fn new(subject: &KernelPath, path: PathBuf) -> Self {
+        let is_device = subject.kind == PathKind::Device;
+        Self { path, is_device, access: subject.access.clone(), writable: false }
+    }
+
+    /// Its size.
+    ///
+    /// # Errors
+    /// [`Error::Path`] if it can't be opened, [`Error::Unfit`] if it is something else.
+    pub fn size(&self) -> Result<Bytes, Error> {
+        if self.is_device {
+            return Ok(Device::at(&self.path)?.size());
+        }
+        let about = fs::metadata(&self.path).map_err(|error| Error::path("look at", &self.path, error))?;
+        if about.is_file() {
+            return Ok(Bytes(about.len()));
+        }
+        let reason =
+            "it is no regular file; a device goes under `block`, and with `size` cephmark makes a file"
+                .to_owned();
+        Err(Error::Unfit { path: self.path.clone(), reason })
+    }
+
+    /// What the blocks of direct I/O have to be multiples of; 1 byte through the page cache.
+    ///
+    /// # Errors
+    /// As for [`Self::size`]; [`Error::NoDirect`] if the file system has no direct I/O.
+    pub fn alignment(&self) -> Result<Bytes, Error> {
+        if !self.access.direct {
+            return Ok(Bytes(1));
+        }
+        let file = self.open()?;
+        match self.is_device {
+            true => Ok(Device::at(&self.path)?.logical_block()),
+            false => Ok(direct::alignment(&file)),
+        }
+    }
+
+    /// Whether its queue to the kernel may be used at all.
+    ///
+    /// # Errors
+    /// [`Error::Engine`] with what forbids it.
+    pub fn check_engine(&self) -> Result<(), Error> {
+        match self.access.engine {
+            Engine::IoUring => Uring::check(),
+            Engine::LinuxAio => Aio::check(),
+        }?;
+        Ok(())
+    }
+
+    fn open(&self) -> Result<File, Error> {
+        let flags = if self.access.direct { libc::O_DIRECT } else { 0 };
+        let opened = File::options().read(true).write(self.writable).custom_flags(flags).open(&self.path);
+        opened.map_err(|error| match error.raw_os_error().map(Errno::from_raw) {
+            Some(Errno::EINVAL) if self.access.direct => {
+                Error::NoDirect { path: self.path.clone(), file_system: file_system(&self.path) }
+            }
+            _ => Error::path("open", &self.path, error),
+        })
+    }
+}
+
+impl Files {
+    /// Opens everything for `threads` load threads, sets the queue's attributes, and lets the page cache forget the file.
+    /// A device to be written is claimed, so that nobody else uses it meanwhile.
+    ///
+    /// # Errors
+    /// Of any of this; [`Error::Ceph`] with a deadline that passed.
+    pub async fn open(
+        set: &FileSet,
+        threads: usize,
+        handles: Sharing,
+        limit: Duration,
+        cancel: &CancellationToken,
+    ) -> Result<Self, Error> {
+        let set = set.clone();
+        within("opening files", limit, cancel, move || Ok(open(set, threads, handles, limit))).await?
+    }
+
+    /// Which queue hands I/O to the kernel.
+    #[must_use]
+    pub const fn engine(&self) -> Engine {
+        self.set.access.engine
+    }
+
+    /// The files that a load thread uses.
+    #[must_use]
+    pub fn files_of(&self, thread: usize) -> Arc<[KernelFile]> {
+        Arc::clone(&self.handles[thread])
+    }
+
+    /// What is in effect.
+    #[must_use]
+    pub const fn conditions(&self) -> &BTreeMap<String, String> {
+        &self.conditions
+    }
+
+    /// Whether a write is durable once it is acknowledged; `None` where only the file system knows.
+    #[must_use]
+    pub fn durable_on_ack(&self) -> Option<bool> {
+        match (self.set.access.direct, self.conditions.get("write_cache")) {
+            (false, _) => Some(false),
+            (true, Some(cache)) if self.set.is_device => Some(cache == "write through"),
+            (true, _) => None,
+        }
+    }
+
+    /// Makes durable what the kernel holds; nothing to do for what is only read.
+    ///
+    /// # Errors
+    /// [`Error::Path`] if it fails; [`Error::Ceph`] with a deadline that passed.
+    pub async fn flush(&self, limit: Duration) -> Result<(), Error> {
+        if !self.set.writable {
+            return Ok(());
+        }
+        let (files, path) = (self.files_of(0), self.set.path.clone());
+        within("flushing a file", limit, &CancellationToken::new(), move || {
+            Ok(files[0].file.sync_all().map_err(|error| Error::path("flush", &path, error)))
+        })
+        .await?
+    }
+
+    /// Closes everything. Lanes that still hold files must be gone.
+    ///
+    /// # Errors
+    /// [`Error::Ceph`] with a deadline that passed: file systems may have much to write by then.
+    pub async fn close(self) -> Result<(), Error> {
+        let limit = self.limit;
+        Ok(within("closing files", limit, &CancellationToken::new(), move || {
+            drop(self);
+            Ok(())
+        })
+        .await?)
+    }
+}
+
+fn open(set: FileSet, threads: usize, handles: Sharing, limit: Duration) -> Result<Files, Error> {
+    let device = if set.is_device { Some(Device::at(&set.path)?) } else { None };
+    let claim = device.as_ref().filter(|_| set.writable).map(Device::claim).transpose()?;
+    let queue = match &device {
+        Some(device) => QueueSettings::set(&device.queue(), &set.access.queue)?,
+        None => QueueSettings::default(),
+    };
+    let handle = || {
+        let (name, is_device) = (set.path.display().to_string(), set.is_device);
+        Ok::<_, Error>(Arc::from([KernelFile { file: set.open()?, name, is_device }]))
+    };
+    let distinct = if handles == Sharing::PerJob { threads } else { 1 };
+    let opened = (0..distinct).map(|_| handle()).collect::<Result<Vec<Arc<[KernelFile]>>, _>>()?;
+    let file = &opened[0][0].file;
+    // As fio does: what the page cache holds from before is not read again.
+    let flushed = if set.writable { file.sync_all() } else { Ok(()) };
+    flushed.map_err(|error| Error::path("flush", &set.path, error))?;
+    let _ = posix_fadvise(file, 0, 0, PosixFadviseAdvice::POSIX_FADV_DONTNEED);
+    let conditions = conditions(&set, device);
+    let handles = (0..threads).map(|thread| Arc::clone(&opened[thread % distinct])).collect();
+    Ok(Files { handles, set, conditions, limit, _claim: claim, _queue: queue })
+}
+
+fn conditions(set: &FileSet, device: Option<Device>) -> BTreeMap<String, String> {
+    let mut conditions = BTreeMap::new();
+    if !set.is_device {
+        conditions.insert("file_system".to_owned(), file_system(&set.path));
+    }
+    if let Some(device) = device.or_else(|| Device::below(&set.path)) {
+        conditions.extend(queue::recorded(&device.queue()));
+    }
+    conditions.insert("engine".to_owned(), set.access.engine.name().to_owned());
+    conditions.insert("direct".to_owned(), set.access.direct.to_string());
+    conditions
+}
+
+/// The type of the file system that a path lies on, such as `ext4` or `fuse.glusterfs`.
+fn file_system(path: &Path) -> String {
+    let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
+    let mount = |line: &str| {
+        let (mount, about) = line.split_once(" - ")?;
+        let place = mount.split(' ').nth(4)?.replace("\\040", " ");
+        path.starts_with(&place)
+            .then(|| (place.len(), about.split(' ').next().unwrap_or_default().to_owned()))
+    };
+    // The last of equals lies on top.
+    let mount = mounts.lines().filter_map(mount).max_by_key(|(length, _)| *length);
+    mount.map_or_else(|| "unknown".to_owned(), |(_, kind)| kind)
+}

@@ -1,0 +1,156 @@
+//! What an arm's I/O goes to: named for the whole run, and open for a trial.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+
+use super::Error;
+use super::effective::Effective;
+use super::files::{FileSet, Files};
+use super::librbd::{Clients, ImageSet};
+use crate::plan::{Arm, ClusterSpec};
+
+/// What an arm's I/O goes to, by its names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Medium {
+    /// RBD images through librbd.
+    Images(ImageSet),
+    /// A file or block device through the kernel.
+    Files(FileSet),
+    /// Nothing.
+    Null,
+}
+
+/// What an arm's I/O goes to, open.
+#[derive(Debug)]
+pub enum Opened {
+    /// RBD images through librbd.
+    Images(Clients),
+    /// A file or block device through the kernel.
+    Files(Files),
+    /// Nothing.
+    Null,
+}
+
+impl Medium {
+    /// Says whether it is to be opened to be written.
+    pub const fn set_writable(&mut self, writable: bool) {
+        match self {
+            Self::Images(images) => images.writable = writable,
+            Self::Files(files) => files.writable = writable,
+            Self::Null => {}
+        }
+    }
+
+    /// Opens it for `threads` load threads, with the arm's options.
+    ///
+    /// # Errors
+    /// Of connecting and opening; of the first call that does not return within the cluster's timeout.
+    pub async fn open(
+        &self,
+        cluster: &ClusterSpec,
+        arm: &Arm,
+        threads: usize,
+        cancel: &CancellationToken,
+    ) -> Result<Opened, Error> {
+        Ok(match self {
+            Self::Images(images) => {
+                Opened::Images(Clients::open(cluster, arm, images, threads, cancel).await?)
+            }
+            Self::Files(files) => {
+                Opened::Files(Files::open(files, threads, arm.handles, cluster.timeout, cancel).await?)
+            }
+            Self::Null => Opened::Null,
+        })
+    }
+}
+
+impl Opened {
+    /// Ceph options in effect.
+    ///
+    /// # Errors
+    /// Of reading them back.
+    pub async fn effective(&self, arm: &Arm, cancel: &CancellationToken) -> Result<Vec<Effective>, Error> {
+        match self {
+            Self::Images(clients) => Ok(clients.effective(arm, cancel).await?),
+            Self::Files(_) | Self::Null => Ok(Vec::new()),
+        }
+    }
+
+    /// What else is in effect that a fair comparison wants alike.
+    ///
+    /// # Errors
+    /// Of asking.
+    pub async fn conditions(&self, cancel: &CancellationToken) -> Result<BTreeMap<String, String>, Error> {
+        match self {
+            Self::Images(clients) => {
+                let look = clients.look(cancel).await?;
+                let stripe = format!("{}x{}", look.stripe_unit, look.stripe_count);
+                let found = [
+                    ("image_size", look.size.to_string()),
+                    ("object_size", look.object_size.to_string()),
+                    ("features", look.features.to_string()),
+                    ("stripe", stripe),
+                ];
+                Ok(found.map(|(name, value)| (name.to_owned(), value)).into())
+            }
+            Self::Files(files) => Ok(files.conditions().clone()),
+            Self::Null => Ok(BTreeMap::new()),
+        }
+    }
+
+    /// Whether a write is durable once it is acknowledged; `None` where it is not known.
+    #[must_use]
+    pub fn durable_on_ack(&self, effective: &[Effective]) -> Option<bool> {
+        let option = |name: &str| {
+            effective.iter().find(|option| option.name == name).map(|option| option.value.as_str())
+        };
+        match self {
+            // Not so under a cache that may hold dirty data.
+            Self::Images(_) => Some(
+                option("rbd_cache") != Some("true")
+                    || option("rbd_cache_policy") == Some("writethrough")
+                    || option("rbd_cache_max_dirty") == Some("0"),
+            ),
+            Self::Files(files) => files.durable_on_ack(),
+            Self::Null => Some(true),
+        }
+    }
+
+    /// Makes durable what clients and the kernel hold.
+    ///
+    /// # Errors
+    /// Of the flush; [`crate::ceph::Error::Stuck`] after `limit`.
+    pub async fn flush(&self, limit: Duration) -> Result<(), Error> {
+        match self {
+            Self::Images(clients) => Ok(clients.flush(limit).await?),
+            Self::Files(files) => files.flush(limit).await,
+            Self::Null => Ok(()),
+        }
+    }
+
+    /// The clients' performance counters.
+    ///
+    /// # Errors
+    /// If a client does not answer.
+    pub async fn counters(&self) -> Result<BTreeMap<String, Value>, Error> {
+        match self {
+            Self::Images(clients) => Ok(clients.counters().await?),
+            Self::Files(_) | Self::Null => Ok(BTreeMap::new()),
+        }
+    }
+
+    /// Closes and disconnects. Lanes that still hold handles must be gone.
+    ///
+    /// # Errors
+    /// Of closing.
+    pub async fn close(self) -> Result<(), Error> {
+        match self {
+            Self::Images(clients) => Ok(clients.close().await?),
+            Self::Files(files) => files.close().await,
+            Self::Null => Ok(()),
+        }
+    }
+}
