@@ -74,7 +74,8 @@ impl Watch {
     /// Waits until nothing is the matter with the cluster; no time at all where that was so before.
     ///
     /// # Errors
-    /// [`Error::NotClean`] after five minutes; [`Error::Silent`] after four times `cluster.timeout` without an answer; [`Error::Interrupted`].
+    /// [`Error::NotClean`] after five minutes; [`Error::Silent`] after four times `cluster.timeout` without an answer;
+    /// [`Error::Interrupted`].
     pub(super) async fn wait_until_clean(
         &mut self,
         events: &Events,
