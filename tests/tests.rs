@@ -12,6 +12,7 @@ mod exit_setup;
 mod exit_stuck;
 mod exit_trial;
 mod exit_usage;
+mod fairness;
 mod file_target;
 mod images;
 mod kernel_lane;

@@ -42,15 +42,20 @@ pub fn run(args: &CheckArgs) -> Result<Exit, Failure> {
             for note in run::check_paths(&plan, &interrupted).await? {
                 print(&format!("note: {note}\n"))?;
             }
-            if !run::needs_cluster(&plan) {
-                return Ok(Exit::Success);
+            let mut cluster = None;
+            if run::needs_cluster(&plan) {
+                run::check_options(&plan)?;
+                let admin = cluster.insert(run::connect(&plan.cluster, &interrupted).await?);
+                for note in run::check_cluster(&plan, admin, &interrupted).await? {
+                    print(&format!("note: {note}\n"))?;
+                }
             }
-            run::check_options(&plan)?;
-            let cluster = run::connect(&plan.cluster, &interrupted).await?;
-            for note in run::check_cluster(&plan, &cluster, &interrupted).await? {
+            for note in run::look_ahead(&plan, cluster.as_ref(), &interrupted).await? {
                 print(&format!("note: {note}\n"))?;
             }
-            print(&format!("cluster {} has what the plan needs\n", cluster.fsid()?))?;
+            if let Some(cluster) = cluster {
+                print(&format!("cluster {} has what the plan needs\n", cluster.fsid()?))?;
+            }
             Ok(Exit::Success)
         },
     )

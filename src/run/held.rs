@@ -85,6 +85,14 @@ pub(super) struct About<'a> {
     pub failures: Vec<Problem>,
 }
 
+impl About<'_> {
+    /// What is in effect of a Ceph option, or of another condition.
+    pub(super) fn in_effect(&self, name: &str) -> Option<String> {
+        let option = self.effective.iter().find(|option| option.name == name).map(|option| &option.value);
+        option.or_else(|| self.conditions.get(name)).cloned()
+    }
+}
+
 /// An arm held open under load.
 #[derive(Debug)]
 pub(super) struct Held<'a> {

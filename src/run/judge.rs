@@ -1,6 +1,7 @@
 //! Whether a trial may be believed, and what its reader should know.
 
-use super::held::{About, Outcome};
+use super::fairness;
+use super::held::{About, Outcome, Setting};
 use super::record::problem;
 use crate::lane::Op;
 use crate::measure::{CpuUsage, Finding, Second, Tally, Unsteady};
@@ -24,6 +25,8 @@ pub(super) fn judge(about: &About<'_>, outcome: &Outcome, findings: &[Finding]) 
     };
     problems.extend(findings.iter().map(|finding| problem(finding.trouble.code(), finding.text.clone())));
     problems.extend(about.problems.iter().cloned());
+    let Setting { arm, run, .. } = about.setting;
+    problems.extend(fairness::limits(arm, jobs, run.drop_caches, &|name| about.in_effect(name)));
     for ((job, tally), seconds) in jobs.iter().zip(&outcome.tallies).zip(&outcome.series) {
         problems.extend(limits(job, tally));
         problems.extend(unsteady(job, seconds));

@@ -5,9 +5,8 @@ use std::time::Duration;
 
 use serde_json::{Map, Number, Value};
 
-use super::Error;
 use super::held::{About, Outcome, Setting};
-use super::judge;
+use super::{Error, fairness, judge};
 use crate::lane::Op;
 use crate::measure::{self, Finding, Second, Tally};
 use crate::plan::{Job, PathKind, Subject};
@@ -177,12 +176,6 @@ fn conditions(about: &About<'_>) -> BTreeMap<String, String> {
         }
         Subject::Kernel(path) => {
             say("client", if path.kind == PathKind::Device { "block" } else { "file" }.to_owned());
-            let page_cache = match (path.access.direct, setting.run.drop_caches) {
-                (true, _) => "bypassed",
-                (false, true) => "dropped before the measured part",
-                (false, false) => "used",
-            };
-            say("page_cache", page_cache.to_owned());
             if let PathKind::NewFile { prefill, .. } = path.kind {
                 say("prefill", prefill.to_string());
             }
@@ -195,6 +188,7 @@ fn conditions(about: &About<'_>) -> BTreeMap<String, String> {
             say(key, value.to_owned());
         }
     }
+    conditions.extend(fairness::alike(setting.arm, setting.run.drop_caches, &|name| about.in_effect(name)));
     conditions
 }
 

@@ -6,6 +6,7 @@ use super::Error;
 use super::librbd::ImageSet;
 use crate::ceph::{self, AdminSocket, Cluster, Image, Source};
 use crate::plan::Arm;
+use crate::units::Bytes;
 
 /// An option in effect.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -72,6 +73,16 @@ pub(super) fn read(
     }
     found.sort_by(|a, b| a.name.cmp(&b.name));
     Ok(found)
+}
+
+/// How much data librbd's cache may hold that was acknowledged and is not durable, by the options in effect.
+#[must_use]
+pub fn librbd_holds(option: &dyn Fn(&str) -> Option<String>) -> Bytes {
+    let is = |name: &str, value: &str| option(name).as_deref() == Some(value);
+    if !is("rbd_cache", "true") || is("rbd_cache_policy", "writethrough") {
+        return Bytes(0);
+    }
+    Bytes(option("rbd_cache_max_dirty").and_then(|most| most.parse().ok()).unwrap_or(0))
 }
 
 /// Whether `config diff` knows a level other than the default that sets the option.

@@ -2,18 +2,20 @@
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use nix::errno::Errno;
 use nix::fcntl::{PosixFadviseAdvice, posix_fadvise};
+use nix::sys::stat::{major, minor};
 use tokio_util::sync::CancellationToken;
 
 use super::Error;
 use super::device::Device;
 use super::direct;
+use super::new_file;
 use super::queue::{self, QueueSettings};
 use crate::ceph::within;
 use crate::lane::{Aio, KernelFile, Uring};
@@ -86,6 +88,22 @@ impl FileSet {
             true => Ok(Device::at(&self.path)?.logical_block()),
             false => Ok(direct::alignment(&file)),
         }
+    }
+
+    /// What is in effect for it, as far as the kernel tells; of a file that is not made yet what its directory tells.
+    #[must_use]
+    pub fn conditions(&self) -> BTreeMap<String, String> {
+        let place = if self.path.exists() { &self.path } else { new_file::directory(&self.path) };
+        let device = if self.is_device { Device::at(place).ok() } else { Device::below(place) };
+        let mut conditions = device.map(|device| queue::recorded(&device.queue())).unwrap_or_default();
+        if !self.is_device {
+            let unset = read_ahead(place).filter(|_| !conditions.contains_key("read_ahead_kb"));
+            conditions.extend(unset.map(|kib| ("read_ahead_kb".to_owned(), kib)));
+            conditions.insert("file_system".to_owned(), file_system(place));
+        }
+        conditions.insert("engine".to_owned(), self.access.engine.name().to_owned());
+        conditions.insert("direct".to_owned(), self.access.direct.to_string());
+        conditions
     }
 
     /// Whether its queue to the kernel may be used at all.
@@ -204,22 +222,16 @@ fn open(set: FileSet, threads: usize, handles: Sharing, limit: Duration) -> Resu
     let flushed = if set.writable { file.sync_all() } else { Ok(()) };
     flushed.map_err(|error| Error::path("flush", &set.path, error))?;
     let _ = posix_fadvise(file, 0, 0, PosixFadviseAdvice::POSIX_FADV_DONTNEED);
-    let conditions = conditions(&set, device);
+    let conditions = set.conditions();
     let handles = (0..threads).map(|thread| Arc::clone(&opened[thread % distinct])).collect();
     Ok(Files { handles, set, conditions, limit, _claim: claim, _queue: queue })
 }
 
-fn conditions(set: &FileSet, device: Option<Device>) -> BTreeMap<String, String> {
-    let mut conditions = BTreeMap::new();
-    if !set.is_device {
-        conditions.insert("file_system".to_owned(), file_system(&set.path));
-    }
-    if let Some(device) = device.or_else(|| Device::below(&set.path)) {
-        conditions.extend(queue::recorded(&device.queue()));
-    }
-    conditions.insert("engine".to_owned(), set.access.engine.name().to_owned());
-    conditions.insert("direct".to_owned(), set.access.direct.to_string());
-    conditions
+/// What a file system without a device of its own reads ahead, as on a network.
+fn read_ahead(path: &Path) -> Option<String> {
+    let number = fs::metadata(path).ok()?.dev();
+    let about = format!("/sys/class/bdi/{}:{}/read_ahead_kb", major(number), minor(number));
+    Some(fs::read_to_string(about).ok()?.trim_end().to_owned())
 }
 
 /// The type of the file system that a path lies on, such as `ext4` or `fuse.glusterfs`.

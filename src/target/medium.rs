@@ -7,10 +7,11 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use super::Error;
-use super::effective::Effective;
+use super::effective::{self, Effective};
 use super::files::{FileSet, Files};
 use super::librbd::{Clients, ImageSet};
 use crate::plan::{Arm, ClusterSpec};
+use crate::units::Bytes;
 
 /// What an arm's I/O goes to, by its names.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -105,15 +106,10 @@ impl Opened {
     #[must_use]
     pub fn durable_on_ack(&self, effective: &[Effective]) -> Option<bool> {
         let option = |name: &str| {
-            effective.iter().find(|option| option.name == name).map(|option| option.value.as_str())
+            effective.iter().find(|option| option.name == name).map(|option| option.value.clone())
         };
         match self {
-            // Not so under a cache that may hold dirty data.
-            Self::Images(_) => Some(
-                option("rbd_cache") != Some("true")
-                    || option("rbd_cache_policy") == Some("writethrough")
-                    || option("rbd_cache_max_dirty") == Some("0"),
-            ),
+            Self::Images(_) => Some(effective::librbd_holds(&option) == Bytes(0)),
             Self::Files(files) => files.durable_on_ack(),
             Self::Null => Some(true),
         }

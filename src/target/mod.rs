@@ -16,7 +16,7 @@ mod queue;
 mod session;
 
 pub use device::Device;
-pub use effective::{Effective, Origin, overridden};
+pub use effective::{Effective, Origin, librbd_holds, overridden};
 pub use error::Error;
 pub use files::{FileSet, Files};
 pub use librbd::{Clients, ImageSet};

@@ -49,12 +49,17 @@ pub struct Room {
     pub free: Option<Bytes>,
 }
 
+/// The directory of a path.
+pub(super) fn directory(path: &Path) -> &Path {
+    path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
 /// The room where a file of this name would be.
 ///
 /// # Errors
 /// [`Error::Path`] if there is no such directory.
 pub fn room(path: &Path) -> Result<Room, Error> {
-    let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let directory = directory(path);
     let error = |error| Error::path("look at", directory, error);
     let file_system = fs::metadata(directory).map_err(error)?.dev();
     let about = statvfs(directory).map_err(|errno| error(errno.into()))?;

@@ -72,9 +72,15 @@ fn restore(file: &Path, before: &str) {
     }
 }
 
-/// The recorded attributes of the queue in this directory; those that it has.
+/// The recorded attributes of the queue in this directory, those that it has, and of how many such queues the device
+/// consists.
 pub(super) fn recorded(queue: &Path) -> BTreeMap<String, String> {
-    RECORDED.into_iter().filter_map(|name| Some((name.to_owned(), read(&queue.join(name))?))).collect()
+    let mut found: BTreeMap<_, _> =
+        RECORDED.into_iter().filter_map(|name| Some((name.to_owned(), read(&queue.join(name))?))).collect();
+    if let Ok(queues) = fs::read_dir(queue.with_file_name("mq")) {
+        found.insert("hardware_queues".to_owned(), queues.count().to_string());
+    }
+    found
 }
 
 /// The value of an attribute; of one that lists its choices, the chosen one.
