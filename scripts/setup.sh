@@ -4,8 +4,9 @@
 set -euo pipefail
 
 what=${1:-demo}
-# Debian's cargo-web and rustup's cargo may both be there; rustup's is off the PATH of a shell that is no login shell.
-PATH=$PATH:$HOME/.cargo/bin
+# Debian's cargo-web and rustup's cargo may both be there; rustup's is off the PATH of a shell that is no login shell, and
+# the tools of root are off that of others.
+PATH=$PATH:$HOME/.cargo/bin:/usr/sbin:/sbin
 rust_needed=$(sed -n 's/^rust-version = "\(.*\)"/\1/p' "$(dirname "${BASH_SOURCE[0]}")/../Cargo.toml")
 
 has() { command -v "$1" >/dev/null; }
@@ -58,6 +59,10 @@ need cc has cc
 need cargo cargo_fits
 if [ "$what" = test ]; then
     need fio has fio
+    need losetup has losetup
+    need mkfs.ext4 has mkfs.ext4
+    need ip has ip
+    need glusterfs-server has glusterd
     need rustfmt has rustfmt
     need clippy has cargo-clippy
 fi
@@ -87,6 +92,9 @@ apt_name() {
     cephfs-headers) echo libcephfs-dev ;;
     libclang) echo libclang-dev ;;
     cc) echo gcc libc6-dev ;;
+    losetup) echo mount ;;
+    mkfs.ext4) echo e2fsprogs ;;
+    ip) echo iproute2 ;;
     cargo) echo "cargo$rust" ;;
     rustfmt) echo "rustfmt$rust" ;;
     clippy) echo "rust${rust}-clippy" ;;
@@ -101,6 +109,9 @@ rpm_name() {
     cephfs-headers) echo libcephfs-devel ;;
     libclang) echo clang-devel ;;
     cc) echo gcc ;;
+    losetup) echo util-linux ;;
+    mkfs.ext4) echo e2fsprogs ;;
+    ip) echo iproute ;;
     *) echo "$1" ;;
     esac
 }

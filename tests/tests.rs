@@ -14,6 +14,7 @@ mod exit_trial;
 mod exit_usage;
 mod fairness;
 mod file_target;
+mod glusterfs;
 mod images;
 mod kernel_lane;
 mod killed_runs;

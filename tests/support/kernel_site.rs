@@ -42,7 +42,11 @@ impl KernelSite {
         // Of the run before.
         let _ = fs::remove_dir_all(self.path("out"));
         let out = if verb == "run" { vec!["--out", "out"] } else { Vec::new() };
-        let mut command = cephmark(&[&[verb, "profile.yaml"], &out[..], arguments].concat());
+        self.cephmark(&[&[verb, "profile.yaml"], &out[..], arguments].concat())
+    }
+
+    fn cephmark(&self, arguments: &[&str]) -> Command {
+        let mut command = cephmark(arguments);
         command.current_dir(self.0.path()).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command
     }
@@ -57,6 +61,21 @@ impl KernelSite {
     #[track_caller]
     pub(crate) fn run(&self, target: &str, workloads: &str, arguments: &[&str]) -> End {
         self.start(target, workloads, arguments).end()
+    }
+
+    /// `cephmark run` of a shipped profile with these settings, to its end.
+    #[track_caller]
+    pub(crate) fn run_config(&self, name: &str, sets: &[String]) -> End {
+        let profile = format!("{}/configs/{name}.yaml", env!("CARGO_MANIFEST_DIR"));
+        let sets = sets.iter().flat_map(|set| ["--set", set]);
+        let arguments = ["run", &profile, "--out", "out"].into_iter().chain(sets);
+        self.run_command(&arguments.collect::<Vec<_>>())
+    }
+
+    /// Any other command, to its end.
+    #[track_caller]
+    pub(crate) fn run_command(&self, arguments: &[&str]) -> End {
+        Running::start(self.cephmark(arguments)).end()
     }
 
     /// The result of the last run.

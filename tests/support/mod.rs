@@ -4,6 +4,7 @@ pub(crate) mod block;
 pub(crate) mod ceph;
 pub(crate) mod cluster;
 pub(crate) mod faults;
+pub(crate) mod glusterfs;
 pub(crate) mod kernel_site;
 pub(crate) mod loop_device;
 pub(crate) mod schema;
