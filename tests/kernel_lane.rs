@@ -14,7 +14,9 @@ use cephmark::lane::{Aio, Buffer, Done, EngineError, Io, KernelFile, KernelLane,
 use nix::errno::Errno;
 
 use crate::lane_contract::Contract;
+use crate::support::kernel_site::KernelSite;
 use crate::support::loop_device::{LoopDevice, Mounted, tool};
+use crate::support::site::Running;
 
 const MIB: u64 = 1 << 20;
 const BLOCK: u32 = 4096;
@@ -246,4 +248,20 @@ fn where_io_uring_is_refused_the_error_says_by_what() {
     assert!(error.contains("seccomp") && error.ends_with("or set `engine: linux_aio`"), "{error}");
     let error = behind_a_filter(libc::ENOSYS as u32).to_string();
     assert!(error.contains("Linux 5.11") && error.contains("seccomp"), "{error}");
+}
+
+#[test]
+fn a_run_where_io_uring_is_refused_says_so_and_takes_linux_aio_if_told_to() {
+    // What is started on a thread with a filter has it too.
+    let behind_a_filter = || {
+        forbid_io_uring(libc::EPERM as u32);
+        let site = KernelSite::new();
+        let (target, reads) = ("{file: {path: io, size: 1MiB}", "{r: {rw: randread}}");
+        let words = ["io_uring is refused here (EPERM: ", "seccomp profile; or set `engine: linux_aio`"];
+        site.run(&format!("{target}}}"), reads, &[]).refused(3, &words);
+        Running::start(site.command("check", &format!("{target}}}"), reads, &[])).end().fails(3, &words);
+        site.run(&format!("{target}, engine: linux_aio}}"), reads, &[]).success();
+        assert_eq!(site.result().trials[0].conditions["engine"], "linux_aio");
+    };
+    thread::spawn(behind_a_filter).join().expect("no panic");
 }

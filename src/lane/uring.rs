@@ -161,7 +161,13 @@ fn errno(error: &io::Error) -> Errno {
 #[cold]
 fn refused(errno: Errno) -> EngineError {
     let setting = std::fs::read_to_string("/proc/sys/kernel/io_uring_disabled").unwrap_or_default();
-    let reason = match (errno, setting.trim()) {
+    let remedy = format!("{}; or set `engine: linux_aio`", reason(errno, setting.trim()));
+    EngineError { queue: Uring::NAME, errno, remedy }
+}
+
+/// Why io_uring is refused, with this value of `kernel.io_uring_disabled`; older kernels have none.
+fn reason(errno: Errno, setting: &str) -> String {
+    match (errno, setting) {
         (Errno::EPERM, level @ ("1" | "2")) => {
             format!(
                 "kernel.io_uring_disabled is {level}; allow it with `sysctl -w kernel.io_uring_disabled=0`"
@@ -179,6 +185,22 @@ fn refused(errno: Errno) -> EngineError {
         }
         (Errno::ENOMEM, _) => "the limit of locked memory is too low; raise it with `ulimit -l`".to_owned(),
         _ => "the kernel does not take the queue".to_owned(),
-    };
-    EngineError { queue: Uring::NAME, errno, remedy: format!("{reason}; or set `engine: linux_aio`") }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_refusal_names_the_setting_where_it_is_what_forbids_it() {
+        let names = |errno, setting| {
+            let reason = reason(errno, setting);
+            ["kernel.io_uring_disabled", "seccomp"].map(|name| reason.contains(name))
+        };
+        assert_eq!(names(Errno::EPERM, "2"), [true, false]);
+        assert_eq!(names(Errno::EPERM, "0"), [false, true]);
+        assert_eq!(names(Errno::EPERM, ""), [false, true], "a kernel without the setting");
+        assert_eq!(names(Errno::ENOSYS, "0"), [false, true]);
+    }
 }
