@@ -9,7 +9,7 @@ use cephmark::result::Status;
 use nix::sys::signal::Signal;
 
 use crate::support::kernel_site::KernelSite;
-use crate::support::loop_device::Mounted;
+use crate::support::loop_device::{LoopDevice, Mounted};
 use crate::support::site::Running;
 
 const MIB: u64 = 1 << 20;
@@ -176,4 +176,29 @@ fn writes_through_the_page_cache_are_not_taken_for_durable_ones() {
     let (durable, acknowledged) =
         (trial.effective_bytes_per_s.expect("writes"), trial.jobs[""]["write"].bytes_per_s);
     assert!(durable < acknowledged, "{durable} {acknowledged}");
+}
+
+#[test]
+fn a_volume_seen_from_two_places_is_compared_by_its_labels() {
+    let (site, device) = (KernelSite::new(), LoopDevice::in_memory(16 * MIB));
+    let mounted = Mounted::ext4(64 * MIB);
+    let places = [
+        ("host", format!("{{block: {{path: {}}}, destroys_data: true}}", device.path().display())),
+        ("pod", format!("{{file: {{path: {}/io, size: 16MiB}}}}", mounted.path().display())),
+    ];
+    for (place, target) in &places {
+        let mut sets = vec![
+            format!("labels.place={place}"),
+            format!("targets={{volume: {target}}}"),
+            "run={ramp_time: 0s, runtime: 1s, repeats: 2}".to_owned(),
+        ];
+        let whole = ["randread-16k", "randwrite-16k"].map(|name| format!("workloads.{name}.size=16MiB"));
+        sets.extend(whole);
+        site.run_config("places", &sets).success();
+        fs::rename(site.path("out"), site.path(place)).expect("a result");
+    }
+    let end = site.run_command(&["compare", "host", "pod", "--baseline", "place=host volume"]);
+    let text = end.success();
+    assert!(text.contains("place=pod volume") && text.contains("unpaired"), "{text}");
+    assert!(text.contains("client differs: place=host volume block, place=pod volume file"), "{text}");
 }
