@@ -17,6 +17,8 @@ use crate::{fio, ours};
 pub(crate) enum Condition {
     /// The programs themselves, without any client.
     Null,
+    /// The programs on top of the kernel's io_uring, on a device in memory.
+    Loop,
     /// The programs on top of librbd, which answers without an OSD.
     Local,
     /// All of it, on real OSDs.
@@ -47,6 +49,12 @@ impl Condition {
                     contest(Target::Null, Rw::RandRead, 32, &[plain, fast, batch].map(thrice)),
                 ]
             }
+            Self::Loop => {
+                let level = |peer: Peer| peer.with(&[(Iops, AtLeast(1.0)), (Cpu, AtMost(1.0))]);
+                let peers = [fast, Peer::REGISTERED].map(level);
+                let loads = [(Rw::RandRead, 1), (Rw::RandRead, 32), (Rw::RandWrite, 32)];
+                loads.map(|(rw, iodepth)| contest(Target::Loop, rw, iodepth, &peers)).into()
+            }
             Self::Local => {
                 let plain = plain.with(&[(Iops, AtLeast(1.5)), (Cpu, AtMost(0.7))]);
                 let fast = fast.with(&[(Iops, AtLeast(1.4)), (Cpu, AtMost(0.7))]);
@@ -64,7 +72,7 @@ impl Contest {
     /// The figures that are told.
     pub(crate) fn figures(&self) -> &'static [Figure] {
         match self.load.target {
-            Target::Null | Target::Empty => &[Figure::Iops, Figure::Cpu],
+            Target::Null | Target::Loop | Target::Empty => &[Figure::Iops, Figure::Cpu],
             // So slow that start-up counts.
             Target::Full => &[Figure::Iops, Figure::Cpu, Figure::LoopCpu],
         }
@@ -83,8 +91,8 @@ impl Contest {
     /// One round; cephmark goes first in one and last in the next, so that no place is anybody's own.
     fn round(&self, load: &Load, ours_last: bool, scene: &Scene) -> Result<Round, Error> {
         // Random writes scatter what an OSD in memory keeps; every round starts from the same.
-        if load.target == Target::Full {
-            fio::fill(scene)?;
+        if matches!(load.target, Target::Loop | Target::Full) {
+            fio::fill(load.target, scene)?;
         }
         let ours = if ours_last { None } else { Some(ours::run(load, scene)?) };
         let peers = self.peers.iter().map(|peer| fio::run(load, peer.arguments, scene));

@@ -21,8 +21,11 @@ pub(crate) enum Error {
     #[error("{program} reported no figures that can be compared: {why}")]
     Figures { program: String, why: String },
     /// No cluster to compare on.
-    #[error("CEPH_CONF is not set; `make bench` starts a throwaway cluster, `--only null` needs none")]
+    #[error("CEPH_CONF is not set; `make bench` starts a throwaway cluster, `--only null,loop` needs none")]
     NoCluster,
+    /// No device to compare on.
+    #[error("can't make a loop device in memory: {0}; run as root, or leave `loop` out of `--only`")]
+    Device(String),
     /// A file of our own.
     #[error("can't write a file for the programs: {0}; set TMPDIR to a directory with room")]
     File(#[from] io::Error),

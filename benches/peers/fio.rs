@@ -69,15 +69,15 @@ pub(crate) fn run(load: &Load, arguments: &[&str], scene: &Scene) -> Result<Samp
     Sample::new("fio", &ended, read.total_ios + write.total_ios, read.iops + write.iops)
 }
 
-/// Fills the full image, so that every block of it is read from an OSD.
+/// Fills the full image or the device, so that every block of it is there.
 ///
 /// # Errors
 /// [`Error`] if that does not work.
-pub(crate) fn fill(scene: &Scene) -> Result<(), Error> {
+pub(crate) fn fill(what: Target, scene: &Scene) -> Result<(), Error> {
     let mut command = Command::new("fio");
     command
         .args(["--name=fill", "--rw=write", "--bs=4m", "--iodepth=4", "--output-format=json"])
-        .args(target(Target::Full, scene));
+        .args(target(what, scene));
     program::run(scene.lead(&mut command), Duration::from_secs(60)).map(drop)
 }
 
@@ -92,6 +92,10 @@ fn length(load: &Load) -> Vec<String> {
 fn target(target: Target, scene: &Scene) -> Vec<String> {
     let image = match target {
         Target::Null => return vec!["--ioengine=null".to_owned(), format!("--size={}", Scene::EMPTY_SIZE)],
+        Target::Loop => {
+            let device = format!("--filename={}", scene.device().display());
+            return vec!["--ioengine=io_uring".to_owned(), "--direct=1".to_owned(), device];
+        }
         Target::Empty => Scene::EMPTY,
         Target::Full => Scene::FULL,
     };

@@ -20,6 +20,8 @@ pub(crate) struct Load {
 pub(crate) enum Target {
     /// Nothing: I/O that completes at once.
     Null,
+    /// A block device in memory.
+    Loop,
     /// An image without a single object, which librbd answers for by itself: it looks them up in the object map.
     Empty,
     /// An image full of data, on OSDs.
@@ -46,6 +48,7 @@ impl fmt::Display for Load {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let target = match self.target {
             Target::Null => "null",
+            Target::Loop => "loop device",
             Target::Empty => "librbd alone",
             Target::Full => "OSD",
         };

@@ -6,6 +6,7 @@
 //! failure.
 
 mod contest;
+mod device;
 mod error;
 mod figure;
 mod fio;
@@ -32,7 +33,7 @@ use machine::Machine;
 use scene::Scene;
 use table::Table;
 
-/// Compare cephmark with fio, in turn, on the cluster that CEPH_CONF names.
+/// Compare cephmark with fio, in turn, on the cluster that CEPH_CONF names and on a loop device.
 #[derive(Debug, Parser)]
 #[command(name = "peers")]
 struct Arguments {
@@ -43,7 +44,7 @@ struct Arguments {
     #[arg(long, value_name = "TIME", default_value = "4s")]
     runtime: Time,
     /// What to compare.
-    #[arg(long, value_delimiter = ',', default_value = "null,local,osd")]
+    #[arg(long, value_delimiter = ',', default_value = "null,loop,local,osd")]
     only: Vec<Condition>,
     /// Pool of the images.
     #[arg(long, default_value = "rbd")]
@@ -68,8 +69,12 @@ fn main() -> ExitCode {
 
 fn compare(arguments: &Arguments) -> Result<(), Error> {
     let machine = Machine::look(fio::version()?);
-    let needs_cluster = arguments.only.iter().any(|condition| *condition != Condition::Null);
-    let scene = if needs_cluster { Scene::on_cluster(&arguments.pool)? } else { Scene::bare()? };
+    let wants = |conditions: &[Condition]| arguments.only.iter().any(|wanted| conditions.contains(wanted));
+    let needs_cluster = wants(&[Condition::Local, Condition::Osd]);
+    let mut scene = if needs_cluster { Scene::on_cluster(&arguments.pool)? } else { Scene::bare()? };
+    if wants(&[Condition::Loop]) {
+        scene.add_device()?;
+    }
     let (mut table, mut allocators) = (Table::default(), BTreeSet::new());
     for contest in arguments.only.iter().flat_map(|condition| condition.contests(arguments.runtime)) {
         eprintln!("peers: {}, {} rounds", contest.load, arguments.rounds);

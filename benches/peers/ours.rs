@@ -45,6 +45,9 @@ fn text(load: &Load, scene: &Scene) -> String {
     let pool = scene.pool();
     let target = match target {
         Target::Null => format!("null: {{size: {}}}", Scene::EMPTY_SIZE),
+        Target::Loop => {
+            format!("block: {{path: {}}}, destroys_data: {}", scene.device().display(), *rw == Rw::RandWrite)
+        }
         // One of its own, made for this run: only that is opened to be written, which the object map is used for.
         Target::Empty => format!("rbd: {{pool: {pool}, size: {}}}", Scene::EMPTY_SIZE),
         Target::Full => {

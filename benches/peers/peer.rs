@@ -24,6 +24,13 @@ impl Peer {
         goals: &[],
     };
 
+    /// With io_uring's shortcuts: files and buffers that the kernel looks up once, as cephmark has for files.
+    pub(crate) const REGISTERED: Self = Self {
+        name: "fio norandommap, registered",
+        arguments: &["--norandommap", "--registerfiles", "--fixedbufs"],
+        goals: &[],
+    };
+
     /// With what cephmark is to reach against it.
     pub(crate) const fn with(self, goals: &'static [(Figure, Goal)]) -> Self {
         Self { goals, ..self }

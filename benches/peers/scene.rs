@@ -1,4 +1,4 @@
-//! What all programs find alike: a directory, a cluster's configuration, and images.
+//! What all programs find alike: a directory, a device, a cluster's configuration, and images.
 
 use std::env;
 use std::fs;
@@ -9,6 +9,7 @@ use std::time::Duration;
 use cephmark::units::Bytes;
 use tempfile::TempDir;
 
+use crate::device::LoopDevice;
 use crate::error::Error;
 use crate::program;
 
@@ -18,11 +19,12 @@ const SETTINGS: &str = "\n[client]\nrbd_cache = false\nrbd_clone_copy_on_read = 
 /// Longer than creating or removing an image takes.
 const IMAGE_LIMIT: Duration = Duration::from_secs(60);
 
-/// A directory for files, and a cluster with two images if there is one; all of it is gone when this is dropped.
+/// A directory for files, and where there are, a device and a cluster with two images; all is gone when this is dropped.
 #[derive(Debug)]
 pub(crate) struct Scene {
     directory: TempDir,
     cluster: Option<Cluster>,
+    device: Option<LoopDevice>,
     /// The images made so far.
     images: Vec<&'static str>,
 }
@@ -48,7 +50,7 @@ impl Scene {
     /// [`Error::File`] if there can be no directory.
     pub(crate) fn bare() -> Result<Self, Error> {
         let directory = tempfile::Builder::new().prefix("cephmark-peers-").tempdir()?;
-        Ok(Self { directory, cluster: None, images: Vec::new() })
+        Ok(Self { directory, cluster: None, device: None, images: Vec::new() })
     }
 
     /// Makes the images on the cluster that `CEPH_CONF` names.
@@ -65,6 +67,20 @@ impl Scene {
             scene.make(image, size)?;
         }
         Ok(scene)
+    }
+
+    /// Makes the device.
+    ///
+    /// # Errors
+    /// [`Error::Device`].
+    pub(crate) fn add_device(&mut self) -> Result<(), Error> {
+        self.device = Some(LoopDevice::in_memory(Self::FULL_SIZE)?);
+        Ok(())
+    }
+
+    /// The device's path.
+    pub(crate) fn device(&self) -> &Path {
+        self.device.as_ref().map_or(Path::new(""), LoopDevice::path)
     }
 
     /// A file of this name in the directory.
