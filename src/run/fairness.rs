@@ -112,7 +112,8 @@ fn throttled(connections: Sharing, jobs: &[Job], in_effect: InEffect<'_>) -> Vec
 /// A device's queue takes so many requests of limited size; the rest waits in front of it.
 fn queued(jobs: &[Job], in_effect: InEffect<'_>) -> Option<Problem> {
     let attribute = |name: &str| in_effect(name).and_then(|value| value.parse::<u64>().ok());
-    let (each, queues) = (attribute("nr_requests")?, attribute("hardware_queues").unwrap_or(1).max(1));
+    // A device without hardware queues hands all on at once, as device-mapper's do, whatever its `nr_requests` says.
+    let (each, queues) = (attribute("nr_requests")?, attribute("hardware_queues")?);
     let largest = attribute("max_sectors_kb").map_or(u64::MAX, |kib| kib.max(1) * 1024);
     let of_thread = |job: &Job| u64::from(job.iodepth) * job.largest_block().get().div_ceil(largest);
     let requests: u64 = jobs.iter().map(|job| u64::from(job.numjobs) * of_thread(job)).sum();
@@ -241,11 +242,9 @@ mod tests {
                  hardware_queues=2)"
             )
         );
-        assert_eq!(
-            limit(DEVICE, "{rw: read, iodepth: 512}", &[]),
-            None,
-            "a file on a network has no such queue"
-        );
+        let stacked = [("nr_requests", "128")];
+        assert_eq!(limit(DEVICE, "{rw: read, iodepth: 512}", &stacked), None, "device-mapper's");
+        assert_eq!(limit(DEVICE, "{rw: read, iodepth: 512}", &[]), None, "a network's");
     }
 
     #[test]
