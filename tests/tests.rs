@@ -28,6 +28,7 @@ mod options_in_effect;
 mod orders;
 mod plan_auto;
 mod plan_kernel_paths;
+mod plan_mappings;
 mod plan_needs;
 mod plan_rules;
 mod plan_sliced;

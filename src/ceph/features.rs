@@ -51,6 +51,12 @@ impl Features {
         self.0 & other.0 == other.0
     }
 
+    /// The set without those of `other`.
+    #[must_use]
+    pub const fn without(self, other: Self) -> Self {
+        Self(self.0 & !other.0)
+    }
+
     /// The set with `name` added.
     fn with(self, name: &str) -> Result<Self, Error> {
         let found = NAMES.iter().find(|(known, _)| *known == name);

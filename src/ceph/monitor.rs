@@ -61,6 +61,19 @@ impl Cluster {
             .map_err(|error| Error::Reply { command: prefix.to_owned(), reason: error.to_string() })
     }
 
+    /// The addresses at which the monitors speak that version of the protocol, `v1` or `v2`, as `ADDRESS:PORT`.
+    ///
+    /// # Errors
+    /// As [`Cluster::mon_command`].
+    pub fn monitor_addresses(&self, version: &str) -> Result<Vec<String>, Error> {
+        let map = self.mon_command(&json!({"prefix": "mon dump"}))?;
+        let monitors = map["mons"].as_array().into_iter().flatten();
+        let addresses =
+            monitors.flat_map(|monitor| monitor["public_addrs"]["addrvec"].as_array().into_iter().flatten());
+        let spoken = addresses.filter(|address| address["type"] == version);
+        Ok(spoken.filter_map(|address| address["addr"].as_str().map(str::to_owned)).collect())
+    }
+
     /// The release of the monitors.
     ///
     /// # Errors

@@ -5,12 +5,14 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
+use tokio_util::sync::CancellationToken;
 
 use super::{Failure, print, runtime};
 use crate::ceph::{Cluster, within};
 use crate::exit::Exit;
 use crate::plan::ClusterSpec;
 use crate::run::{self, Leftover};
+use crate::target::LeftMapping;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -40,7 +42,7 @@ pub struct CleanArgs {
     pub user: String,
 }
 
-/// Lists what was left, asks, and removes it.
+/// Lists what was left, asks, and removes it: first the mappings of this host, then the images of the cluster.
 ///
 /// # Errors
 /// [`Failure`] of the cluster.
@@ -50,28 +52,64 @@ pub fn run(args: &CleanArgs) -> Result<Exit, Failure> {
         || (),
         async |interrupted| {
             let cluster = run::connect(&spec, &interrupted).await?;
+            let found = left_mappings(&cluster, args, &interrupted).await?;
+            let nothing = found.is_empty();
+            // A device keeps its image from being removed.
+            let unmapped = nothing || unmap(found, args.yes, &interrupted).await?;
             let (pool, asked) = (args.pool.clone(), cluster.clone());
             let look = move || run::find_leftovers(&asked, pool.as_deref());
             let found = within("looking for leftovers", LIMIT, &interrupted, look).await?;
-            let removable = list(&found)?;
-            if removable.is_empty() || !(args.yes || confirmed(removable.len())?) {
-                return Ok(Exit::Success);
+            if nothing && found.is_empty() {
+                print("nothing was left behind\n")?;
             }
-            for leftover in removable {
-                let removed = leftover.clone();
+            let removable = list(&found)?;
+            let question = format!("remove {} with all data?", count(removable.len(), "image"));
+            let removed = removable.is_empty() || args.yes || confirmed(&question)?;
+            for leftover in removable.into_iter().filter(|_| removed) {
+                let name = leftover.clone();
                 remove(&cluster, leftover, &interrupted).await?;
-                print(&format!("removed {removed}\n"))?;
+                print(&format!("removed {name}\n"))?;
+            }
+            let declined = !(unmapped && removed);
+            if declined && !io::stdin().is_terminal() {
+                print("nothing was removed; add --yes to remove what is listed\n")?;
             }
             Ok(Exit::Success)
         },
     )
 }
 
-/// Prints what was found; what may be removed.
-fn list(found: &[Leftover]) -> Result<Vec<Leftover>, Failure> {
-    if found.is_empty() {
-        print("nothing was left behind\n")?;
+/// The block devices that are left of images in the cluster, or in the one pool that is asked for.
+async fn left_mappings(
+    cluster: &Cluster,
+    args: &CleanArgs,
+    interrupted: &CancellationToken,
+) -> Result<Vec<LeftMapping>, Failure> {
+    let (pool, cluster) = (args.pool.clone(), cluster.clone());
+    let look = move || run::find_left_mappings(&cluster, pool.as_deref());
+    Ok(within("looking for mappings", LIMIT, interrupted, look).await?)
+}
+
+/// Lists the block devices, and unmaps them if that is what the user wants.
+async fn unmap(found: Vec<LeftMapping>, yes: bool, interrupted: &CancellationToken) -> Result<bool, Failure> {
+    for mapping in &found {
+        print(&format!("{mapping}\n"))?;
     }
+    if !yes && !confirmed(&format!("unmap {}?", count(found.len(), "device")))? {
+        return Ok(false);
+    }
+    for mapping in found {
+        let name = mapping.to_string();
+        // The inner result is no error of Ceph's library.
+        let unmapped = within("unmapping", LIMIT, interrupted, move || Ok(mapping.unmap())).await?;
+        unmapped.map_err(run::Error::from)?;
+        print(&format!("unmapped {name}\n"))?;
+    }
+    Ok(true)
+}
+
+/// Prints which images were found; which may be removed.
+fn list(found: &[Leftover]) -> Result<Vec<Leftover>, Failure> {
     for leftover in found {
         let use_ = leftover.in_use_by.as_ref();
         let use_ = use_.map_or_else(String::new, |client| format!(" (in use by {client}: left alone)"));
@@ -80,13 +118,16 @@ fn list(found: &[Leftover]) -> Result<Vec<Leftover>, Failure> {
     Ok(found.iter().filter(|leftover| leftover.in_use_by.is_none()).cloned().collect())
 }
 
-fn confirmed(count: usize) -> Result<bool, Failure> {
+fn count(number: usize, noun: &str) -> String {
+    if number == 1 { format!("this {noun}") } else { format!("these {number} {noun}s") }
+}
+
+/// Asks the user, if there is one at a terminal.
+fn confirmed(question: &str) -> Result<bool, Failure> {
     if !io::stdin().is_terminal() {
-        print("nothing was removed; add --yes to remove what is listed\n")?;
         return Ok(false);
     }
-    let images = if count == 1 { "this image".to_owned() } else { format!("these {count} images") };
-    print(&format!("remove {images} with all data? [y/N] "))?;
+    print(&format!("{question} [y/N] "))?;
     let mut answer = String::new();
     io::stdin().lock().read_line(&mut answer).map_err(run::Error::from)?;
     Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
@@ -95,7 +136,7 @@ fn confirmed(count: usize) -> Result<bool, Failure> {
 async fn remove(
     cluster: &Cluster,
     leftover: Leftover,
-    interrupted: &tokio_util::sync::CancellationToken,
+    interrupted: &CancellationToken,
 ) -> Result<(), Failure> {
     let cluster = cluster.clone();
     let call = move || run::remove_leftover(&cluster, &leftover);

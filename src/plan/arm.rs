@@ -1,11 +1,12 @@
 //! A target with its swept settings.
 
-use crate::profile::{Document, Fault, Feature, Loaded, Path, Profile, Sharing, Target};
+use crate::profile::{Document, Fault, Feature, Loaded, Path, Profile, RbdClient, Sharing, Target};
 use crate::units::Bytes;
 
 use super::check::{self, Check};
+use super::mapping::{self, Mapping};
 use super::sweep::{self, Variant};
-use super::{KernelPath, options, scope, subject};
+use super::{Access, KernelPath, options, scope, subject};
 
 /// A target with its swept settings: what the figures of a result belong to.
 #[derive(Clone, Debug)]
@@ -18,6 +19,8 @@ pub struct Arm {
     pub settings: Vec<(String, String)>,
     /// What the I/O goes to.
     pub subject: Subject,
+    /// How RBD images become block devices of this host; `None` where librbd does their I/O.
+    pub mapping: Option<Mapping>,
     /// Ceph client options, set before the connection is made.
     pub options: Vec<ClientOption>,
     /// Whether load threads share a handle of each image.
@@ -31,9 +34,9 @@ pub struct Arm {
 /// What the I/O of an arm goes to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Subject {
-    /// RBD images that cephmark makes, fills and removes, through librbd.
+    /// RBD images that cephmark makes, fills and removes.
     Managed(ManagedImages),
-    /// An RBD image or snapshot that exists, through librbd.
+    /// An RBD image or snapshot that exists.
     Existing(ExistingImage),
     /// A file or block device, through the kernel.
     Kernel(KernelPath),
@@ -120,6 +123,25 @@ impl Arm {
         self.document.fault(&path, message)
     }
 
+    /// How the kernel does its I/O; `None` where a library does, or nobody.
+    #[must_use]
+    pub const fn access(&self) -> Option<&Access> {
+        match (&self.subject, &self.mapping) {
+            (Subject::Kernel(path), _) => Some(&path.access),
+            (_, Some(mapping)) => Some(&mapping.access),
+            _ => None,
+        }
+    }
+
+    /// The client that does the I/O of its RBD images.
+    #[must_use]
+    pub const fn rbd_client(&self) -> &'static str {
+        match &self.mapping {
+            Some(mapping) => mapping.client.name(),
+            None => "librbd",
+        }
+    }
+
     /// How many images the load is spread over.
     #[must_use]
     pub fn images(&self) -> u32 {
@@ -170,6 +192,7 @@ fn arm(name: &str, at: &Path, variant: Variant, warnings: &mut Vec<Fault>) -> Re
         name: format!("{name}{label}"),
         target: name.to_owned(),
         subject,
+        mapping: mapping::mapping(&check, at, target)?,
         options: options::options(&check, &at.key("options"), &target.options)?,
         handles: target.handles,
         connections: target.connections,
@@ -184,7 +207,14 @@ fn keys_of_other_kinds(check: &Check<'_>, at: &Path, target: &Target) -> Result<
     let message = "needs `handles: per_job` too, since a handle is of one connection";
     check.ensure(own_handles, &at.key("connections"), message)?;
     let refuse = |key: &str, message: &str| check.ensure(!check.written(&at.key(key)), &at.key(key), message);
-    refuse("map_options", "is of targets that the kernel's clients drive")?;
+    let client = target.rbd.as_ref().map(|rbd| rbd.client).unwrap_or_default();
+    if client == RbdClient::Krbd {
+        refuse("options", "is of Ceph's libraries; the kernel's client has `map_options` instead")?;
+    }
+    if client != RbdClient::Librbd {
+        return refuse("connections", "is of librbd; each mapping has a connection of its own");
+    }
+    refuse("map_options", "is of images with `client: krbd` or `client: nbd`")?;
     if target.block.is_some() || target.file.is_some() {
         refuse("options", "is of Ceph's clients, of which cephmark uses none here")?;
         return refuse("connections", "is of Ceph's clients, of which cephmark uses none here");

@@ -5,7 +5,6 @@ use std::hash::{BuildHasher, RandomState};
 use crate::profile::{Fault, Loaded, Path, Profile, Repeats, Run};
 use crate::units::Time;
 
-use super::arm::Subject;
 use super::check::{self, Check};
 use super::{
     ClusterSpec, Order, Plan, RunSpec, arm, auto, compare, memory, needs, order, pairs, scope, sliced, sweep,
@@ -29,7 +28,7 @@ pub(super) fn plan(loaded: &Loaded) -> Result<Plan, Fault> {
     let verify_unit = verify::unit(&arms, &workloads, &mut warnings)?;
     pairs::check(&arms, &workloads, run.drop_caches, &mut warnings)?;
     let mut check = Check { document, swept: &[], warnings: &mut warnings };
-    if !arms.iter().any(|arm| matches!(arm.subject, Subject::Kernel(_))) {
+    if arms.iter().all(|arm| arm.access().is_none()) {
         check
             .no_effect(&Path::parse("run.drop_caches"), "without targets that the kernel does the I/O of")?;
     }

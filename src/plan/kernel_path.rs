@@ -117,7 +117,8 @@ impl KernelPath {
     }
 }
 
-fn access(check: &Check<'_>, at: &Path, target: &Target) -> Result<Access, Fault> {
+/// How the kernel is to do the I/O of the target at `at`.
+pub(super) fn access(check: &Check<'_>, at: &Path, target: &Target) -> Result<Access, Fault> {
     let mut queue = Vec::new();
     for (name, value) in &target.queue {
         let valid = |c: char| matches!(c, 'a'..='z' | '0'..='9' | '_');

@@ -11,6 +11,7 @@ mod compare;
 mod fit;
 mod job;
 mod kernel_path;
+mod mapping;
 mod memory;
 mod needs;
 mod options;
@@ -35,6 +36,7 @@ pub use crate::profile::{BlockShare, Distribution, Engine, Fault, OnError, Order
 pub use arm::{Arm, ClientOption, ExistingImage, ManagedImages, Subject};
 pub use job::{Job, Pace};
 pub use kernel_path::{Access, KernelPath, PathKind};
+pub use mapping::{MapClient, Mapping};
 pub use needs::{Needs, Written};
 pub use order::BlockOrders;
 pub use sliced::Slicing;

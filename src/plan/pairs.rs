@@ -6,7 +6,10 @@ use crate::units::Bytes;
 use super::arm::{ExistingImage, Subject};
 use super::check::Check;
 use super::workload::JobPlan;
-use super::{Arm, KernelPath, Rw, WorkloadPlan};
+use super::{Access, Arm, KernelPath, Mapping, Rw, WorkloadPlan};
+
+/// What direct I/O on a mapped image is a multiple of.
+const SECTOR: Bytes = Bytes(512);
 
 /// Refuses workloads that an arm can't run, and warns of what is worth knowing.
 pub(super) fn check(
@@ -19,14 +22,17 @@ pub(super) fn check(
         for workload in workloads {
             match &arm.subject {
                 Subject::Existing(image) => existing(arm, image, workload)?,
-                Subject::Kernel(path) => {
-                    existing_path(arm, path, workload)?;
-                    cached_reads(arm, path, workload, drop_caches, warnings);
-                }
+                Subject::Kernel(path) => existing_path(arm, path, workload)?,
                 Subject::Managed(_) | Subject::Null(_) => {}
             }
             if let Some(size) = arm.image_size() {
                 range(workload, size, warnings)?;
+            }
+            if let Some(access) = arm.access() {
+                cached_reads(arm, access, workload, drop_caches, warnings);
+            }
+            if let Some(Mapping { access: Access { direct: true, .. }, .. }) = arm.mapping {
+                workload.check_alignment(SECTOR, &format!("the block devices of {}", arm.name))?;
             }
             contended(arm, workload, warnings);
             skipped_trims(arm, workload, warnings);
@@ -72,13 +78,13 @@ fn existing_path(arm: &Arm, path: &KernelPath, workload: &WorkloadPlan) -> Resul
 /// What the page cache holds is read from memory, at memory's speed.
 fn cached_reads(
     arm: &Arm,
-    path: &KernelPath,
+    access: &Access,
     workload: &WorkloadPlan,
     drop_caches: bool,
     warnings: &mut Vec<Fault>,
 ) {
     let reads = workload.jobs.iter().any(|plan| plan.job.rw.reads());
-    if reads && !path.access.direct && !drop_caches {
+    if reads && !access.direct && !drop_caches {
         let mut check = Check { document: &arm.document, swept: &[], warnings };
         let at = Path::root().key("targets").key(&arm.target).key("direct");
         check.warn(
@@ -107,13 +113,14 @@ fn range(workload: &WorkloadPlan, size: Bytes, warnings: &mut Vec<Fault>) -> Res
 
 /// Several handles that write to one image take its lock from each other all the time.
 fn contended(arm: &Arm, workload: &WorkloadPlan, warnings: &mut Vec<Fault>) {
-    let locks = match &arm.subject {
-        Subject::Managed(managed) => {
-            managed.features.as_ref().is_none_or(|list| list.contains(&Feature::ExclusiveLock))
-        }
-        Subject::Existing(_) => true,
-        Subject::Kernel(_) | Subject::Null(_) => false,
-    };
+    let locks = arm.mapping.is_none()
+        && match &arm.subject {
+            Subject::Managed(managed) => {
+                managed.features.as_ref().is_none_or(|list| list.contains(&Feature::ExclusiveLock))
+            }
+            Subject::Existing(_) => true,
+            Subject::Kernel(_) | Subject::Null(_) => false,
+        };
     if locks && arm.handles == Sharing::PerJob && workload.changes_data() && workload.threads() > 1 {
         let mut check = Check { document: &arm.document, swept: &[], warnings };
         let at = Path::root().key("targets").key(&arm.target).key("handles");
@@ -129,7 +136,7 @@ fn skipped_trims(arm: &Arm, workload: &WorkloadPlan, warnings: &mut Vec<Fault>) 
     let skips = option("rbd_skip_partial_discard") != Some("false");
     let granularity =
         option("rbd_discard_granularity_bytes").and_then(|value| value.parse().ok()).unwrap_or(64 << 10);
-    if !skips || matches!(arm.subject, Subject::Kernel(_) | Subject::Null(_)) {
+    if !skips || arm.access().is_some() || matches!(arm.subject, Subject::Null(_)) {
         return;
     }
     let mut check = Check { document: &workload.document, swept: &[], warnings };

@@ -83,11 +83,15 @@ fn count(number: usize, noun: &str) -> String {
 
 fn describe(arm: &Arm) -> String {
     let mut text = match &arm.subject {
-        Subject::Managed(images) => managed(images),
-        Subject::Existing(image) => existing(image),
+        Subject::Managed(images) => format!("{}: {}", arm.rbd_client(), managed(images)),
+        Subject::Existing(image) => format!("{}: {}", arm.rbd_client(), existing(image)),
         Subject::Kernel(path) => kernel(path),
         Subject::Null(size) => format!("null: I/O over {size} that completes at once"),
     };
+    if let Some(mapping) = &arm.mapping {
+        text.extend(mapping.options.iter().map(|option| format!("; {option}")));
+    }
+    text += &arm.access().map_or_else(String::new, access);
     for (key, sharing) in [("handles", arm.handles), ("connections", arm.connections)] {
         if sharing == Sharing::PerJob {
             text += &format!("; {key} per job");
@@ -103,7 +107,7 @@ fn describe(arm: &Arm) -> String {
 
 fn managed(images: &ManagedImages) -> String {
     let mut text = format!(
-        "librbd: {} of {} in {}",
+        "{} of {} in {}",
         count(images.images as usize, "new image"),
         images.size,
         place(&images.pool, &images.namespace)
@@ -127,24 +131,25 @@ fn managed(images: &ManagedImages) -> String {
 fn existing(image: &ExistingImage) -> String {
     let snapshot = image.snapshot.as_ref().map_or_else(String::new, |name| format!("@{name}"));
     let loss = if image.destroys_data { ", its data is overwritten" } else { ", only read" };
-    format!(
-        "librbd: the existing image {}/{}{snapshot}{loss}",
-        place(&image.pool, &image.namespace),
-        image.image
-    )
+    format!("the existing image {}/{}{snapshot}{loss}", place(&image.pool, &image.namespace), image.image)
 }
 
 fn kernel(path: &KernelPath) -> String {
     let loss = if path.destroys_data { ", its data is overwritten" } else { ", only read" };
-    let (name, Access { engine, direct, queue }) = (path.path.display(), &path.access);
-    let mut text = match path.kind {
+    let name = path.path.display();
+    match path.kind {
         PathKind::Device => format!("block device {name}{loss}"),
         PathKind::File => format!("the existing file {name}{loss}"),
         PathKind::NewFile { size, prefill } => {
             format!("new file of {size} beside {name}, {}", if prefill { "filled" } else { "not filled" })
         }
-    };
-    text += &format!("; {}, {}", engine.name(), if *direct { "direct" } else { "through the page cache" });
+    }
+}
+
+fn access(access: &Access) -> String {
+    let Access { engine, direct, queue } = access;
+    let mut text =
+        format!("; {}, {}", engine.name(), if *direct { "direct" } else { "through the page cache" });
     text.extend(queue.iter().map(|(name, value)| format!("; queue/{name}={value}")));
     text
 }

@@ -1,28 +1,22 @@
 //! What the profile format holds and this version does not do yet: refused, never ignored.
 
-use crate::profile::{CephfsClient, Fault, Path, Profile, RbdClient, Target};
+use crate::profile::{CephfsClient, Fault, Path, Profile, Target};
 
 use super::check::Check;
 
 /// Refuses what a target asks for and this version does not have.
 pub(super) fn target(check: &Check<'_>, at: &Path, target: &Target) -> Result<(), Fault> {
-    let client = |kind: &str| at.key(kind).key("client");
+    let client = at.key("cephfs").key("client");
     let lacking = match target {
-        Target { rbd: Some(rbd), .. } if rbd.client == RbdClient::Krbd => {
-            Some((client("rbd"), "the krbd client"))
-        }
-        Target { rbd: Some(rbd), .. } if rbd.client == RbdClient::Nbd => {
-            Some((client("rbd"), "the nbd client"))
-        }
         Target { cephfs: Some(cephfs), .. } => Some(match cephfs.client {
             CephfsClient::Libcephfs => (at.key("cephfs"), "the libcephfs client"),
-            CephfsClient::Kernel => (client("cephfs"), "the kernel's CephFS client"),
-            CephfsClient::Fuse => (client("cephfs"), "the ceph-fuse client"),
+            CephfsClient::Kernel => (client, "the kernel's CephFS client"),
+            CephfsClient::Fuse => (client, "the ceph-fuse client"),
         }),
         Target { rados: Some(_), .. } => Some((at.key("rados"), "the rados target")),
         _ => None,
     };
-    lacking.map_or(Ok(()), |(path, what)| refuse(check, &path, what, "use rbd with `client: librbd`"))
+    lacking.map_or(Ok(()), |(path, what)| refuse(check, &path, what, "use rbd"))
 }
 
 /// Refuses what the rest of the profile asks for and this version does not have.

@@ -22,8 +22,8 @@ use crate::measure::CpuUsage;
 use crate::plan::{Arm, ManagedImages, Plan, Subject, TrialPlan, WorkloadPlan};
 use crate::report::{Event, Phase, TrialLine};
 use crate::result::{ResultDirectory, ResultFile, Status, Timestamp, Trial};
-use crate::target::managed::{self, Made};
-use crate::target::{FileSet, ImageSet, Medium, new_file};
+use crate::target::managed::{self, Made, NAME_PREFIX};
+use crate::target::{FileSet, ImageSet, MappedSet, Medium, new_file};
 use crate::units::Bytes;
 
 /// All trials of a plan.
@@ -207,9 +207,10 @@ impl<'a> Campaign<'a> {
             self.events.phase(Phase::Create, Duration::ZERO);
         }
         match (&arm.subject, &self.admin, &prepared.medium) {
-            (Subject::Managed(managed), Some(admin), Medium::Images(images)) => {
+            (Subject::Managed(managed), Some(admin), medium) => {
                 let run = self.id.to_string();
-                managed::create(admin, managed, &run, &images.names, &mut prepared.made, self.cancel).await?;
+                let names = medium.images().map_or(&[][..], |images| &images.names);
+                managed::create(admin, managed, &run, names, &mut prepared.made, self.cancel).await?;
             }
             (Subject::Existing(existing), Some(admin), _) => {
                 prepared.size = preflight::size_of(admin, existing, self.cancel).await?;
@@ -267,7 +268,7 @@ impl<'a> Campaign<'a> {
         let Some(admin) = &self.admin else { return Ok(()) };
         let (mut outcome, mut stuck) = (Ok(()), false);
         for (arm, prepared) in self.plan.arms.iter().zip(&mut self.arms) {
-            let (Subject::Managed(managed), Medium::Images(images)) = (&arm.subject, &prepared.medium) else {
+            let (Subject::Managed(managed), Some(images)) = (&arm.subject, prepared.medium.images()) else {
                 continue;
             };
             let mut made = mem::take(&mut prepared.made);
@@ -311,11 +312,18 @@ fn left_behind(events: &Events, managed: &ManagedImages, name: &str, reason: &st
 impl Prepared {
     fn new(arm: &Arm, id: RunId, index: usize) -> Self {
         let run = id.to_string();
+        let images = |images: ImageSet| match &arm.mapping {
+            Some(mapping) => {
+                let mark = format!("{NAME_PREFIX}{run}-{}", std::process::id());
+                Medium::Mapped(MappedSet { images, mapping: mapping.clone(), mark })
+            }
+            None => Medium::Images(images),
+        };
         let medium = match &arm.subject {
             Subject::Managed(managed) => {
-                Medium::Images(managed::image_set(managed, managed::image_names(&run, index, managed.images)))
+                images(managed::image_set(managed, managed::image_names(&run, index, managed.images)))
             }
-            Subject::Existing(existing) => Medium::Images(ImageSet::existing(existing)),
+            Subject::Existing(existing) => images(ImageSet::existing(existing)),
             Subject::Kernel(path) if path.is_new() => {
                 Medium::Files(FileSet::new(path, new_file::file_name(&path.path, &run, index)))
             }

@@ -9,6 +9,7 @@ use serde_json::json;
 
 use crate::ceph::{Cluster, Error, Pool, View, Watcher};
 use crate::target::managed::{NAME_PREFIX, RUN_KEY};
+use crate::target::{LeftMapping, left_mappings};
 
 /// A run opens and marks an image at once after it created it, and only then it shows that somebody uses it.
 const BETWEEN_CREATE_AND_OPEN: Duration = Duration::from_secs(1);
@@ -34,6 +35,19 @@ impl std::fmt::Display for Leftover {
             None => write!(f, "{}/{}", self.pool, self.image),
         }
     }
+}
+
+/// The block devices of this host that runs mapped, and did not unmap, of images in one pool or in all. Blocks.
+///
+/// # Errors
+/// Of asking for the cluster's id.
+pub fn find_left_mappings(cluster: &Cluster, pool: Option<&str>) -> Result<Vec<LeftMapping>, Error> {
+    let fsid = cluster.fsid()?;
+    let mut left = left_mappings();
+    left.retain(|mapping| {
+        mapping.fsid.as_ref().is_none_or(|of| *of == fsid) && pool.is_none_or(|pool| pool == mapping.pool)
+    });
+    Ok(left)
 }
 
 /// Looks through one pool, or through all that RBD uses. Blocks.

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::record::problem;
-use crate::plan::{Access, Arm, Job, KernelPath, Sharing, Subject};
+use crate::plan::{Access, Arm, Job, Sharing, Subject};
 use crate::result::Problem;
 use crate::target::librbd_holds;
 use crate::units::Bytes;
@@ -14,10 +14,10 @@ pub(super) type InEffect<'a> = &'a dyn Fn(&str) -> Option<String>;
 
 /// What the path of an arm does with I/O that another's may not, by the names of conditions.
 pub(super) fn alike(arm: &Arm, drop_caches: bool, in_effect: InEffect<'_>) -> BTreeMap<String, String> {
-    let found = match &arm.subject {
-        Subject::Null(_) => return BTreeMap::new(),
-        Subject::Managed(_) | Subject::Existing(_) => librbd(in_effect),
-        Subject::Kernel(KernelPath { access, .. }) => kernel(access, drop_caches, in_effect),
+    let found = match (&arm.subject, arm.access()) {
+        (Subject::Null(_), _) => return BTreeMap::new(),
+        (_, Some(access)) => kernel(access, drop_caches, in_effect),
+        (_, None) => librbd(in_effect),
     };
     let names = ["page_cache", "read_ahead", "undurable_writes"];
     names.map(str::to_owned).into_iter().zip(found).collect()
@@ -72,12 +72,12 @@ fn dirty_pages() -> String {
 
 /// Where a path sets limits that the load is above, so that not all of it gets to what is measured.
 pub(super) fn limits(arm: &Arm, jobs: &[Job], drop_caches: bool, in_effect: InEffect<'_>) -> Vec<Problem> {
-    match &arm.subject {
-        Subject::Null(_) => Vec::new(),
-        Subject::Managed(_) | Subject::Existing(_) => throttled(arm.connections, jobs, in_effect),
-        Subject::Kernel(path) if path.access.direct => queued(jobs, in_effect).into_iter().collect(),
-        Subject::Kernel(_) if drop_caches => Vec::new(),
-        Subject::Kernel(_) => cached(jobs).into_iter().collect(),
+    match (&arm.subject, arm.access()) {
+        (Subject::Null(_), _) => Vec::new(),
+        (_, None) => throttled(arm.connections, jobs, in_effect),
+        (_, Some(access)) if access.direct => queued(jobs, in_effect).into_iter().collect(),
+        (_, Some(_)) if drop_caches => Vec::new(),
+        (_, Some(_)) => cached(jobs).into_iter().collect(),
     }
 }
 

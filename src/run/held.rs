@@ -139,8 +139,8 @@ impl<'a> Held<'a> {
             self.about.failures.extend(tallies.flat_map(|(job, tally)| judge::failures(job, tally)));
             self.flush().await?;
         }
-        let Setting { run, medium, .. } = self.about.setting;
-        if run.drop_caches && matches!(medium, Medium::Files(_)) {
+        let Setting { run, arm, .. } = self.about.setting;
+        if run.drop_caches && arm.access().is_some() {
             target::drop_page_cache(run.stall).await?;
         }
         Ok(())

@@ -5,7 +5,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::ceph;
 use crate::exit::Exit;
-use crate::target::restore_queues;
+use crate::target::{restore_queues, unmap_all};
 
 /// Starts to listen for SIGINT and SIGTERM on the current runtime.
 ///
@@ -24,6 +24,7 @@ pub fn listen(last: impl FnOnce() + Send + 'static) -> std::io::Result<Cancellat
         token.cancel();
         signal().await;
         restore_queues();
+        unmap_all();
         eprintln!("interrupted twice: images may be left behind; `cephmark clean` finds them");
         last();
         ceph::leave(Exit::Interrupted as u8);

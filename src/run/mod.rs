@@ -25,7 +25,7 @@ use std::path::Path;
 
 use tokio_util::sync::CancellationToken;
 
-pub use clean::{Leftover, find_leftovers, remove_leftover};
+pub use clean::{Leftover, find_left_mappings, find_leftovers, remove_leftover};
 pub use error::Error;
 pub use events::Events;
 pub use interrupt::listen;

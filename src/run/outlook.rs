@@ -6,9 +6,12 @@ use tokio_util::sync::CancellationToken;
 
 use super::{Error, fairness};
 use crate::ceph::{Cluster, within};
-use crate::plan::{Arm, KernelPath, Plan, Subject};
+use crate::plan::{Arm, KernelPath, MapClient, Plan, Subject};
 use crate::target::FileSet;
 use crate::units::Bytes;
+
+/// Requests that a queue of the kernel's client takes if `queue_depth` does not say otherwise.
+const KRBD_QUEUE_DEPTH: &str = "128";
 
 /// What the user should know of the arms' paths: limits that a load is above, and what is not alike. Without `admin` no
 /// arm may go to a cluster.
@@ -30,6 +33,7 @@ fn outlook(plan: &Plan, admin: Option<&Cluster>) -> Result<Vec<String>, Error> {
     for arm in &plan.arms {
         let (size, conditions) = match &arm.subject {
             Subject::Kernel(path) => of_path(path)?,
+            _ if arm.mapping.is_some() => (arm.image_size().unwrap_or(Bytes(u64::MAX)), of_mapping(arm)),
             // No limit depends on the size of an image.
             _ => (arm.image_size().unwrap_or(Bytes(u64::MAX)), BTreeMap::new()),
         };
@@ -58,10 +62,25 @@ fn of_path(path: &KernelPath) -> Result<(Bytes, BTreeMap<String, String>), Error
     Ok((path.size().map_or_else(|| files.size(), Ok)?, conditions))
 }
 
+/// What will be in effect for devices that are not mapped yet.
+fn of_mapping(arm: &Arm) -> BTreeMap<String, String> {
+    let Some(mapping) = &arm.mapping else { return BTreeMap::new() };
+    let mut conditions = BTreeMap::new();
+    if mapping.client == MapClient::Krbd {
+        let depth = mapping.option("queue_depth").unwrap_or(KRBD_QUEUE_DEPTH);
+        let queues = std::thread::available_parallelism().map_or(1, |count| count.get());
+        conditions.insert("nr_requests".to_owned(), depth.to_owned());
+        conditions.insert("hardware_queues".to_owned(), queues.to_string());
+        conditions.insert("write_cache".to_owned(), "write through".to_owned());
+    }
+    conditions.extend(mapping.access.queue.iter().cloned());
+    conditions
+}
+
 /// An option as a client without any of its own would have it.
 fn option(arm: &Arm, admin: Option<&Cluster>, name: &str) -> Option<String> {
     match arm.subject {
-        Subject::Managed(_) | Subject::Existing(_) => admin?.option(name).ok(),
-        Subject::Kernel(_) | Subject::Null(_) => None,
+        Subject::Managed(_) | Subject::Existing(_) if arm.mapping.is_none() => admin?.option(name).ok(),
+        _ => None,
     }
 }

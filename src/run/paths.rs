@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 use super::Error;
 use crate::ceph::within;
 use crate::plan::{Arm, KernelPath, PathKind, Plan, Subject};
-use crate::target::{Device, FileSet, check_droppable, new_file};
+use crate::target::{Device, FileSet, check_droppable, check_engine, new_file};
 use crate::units::Bytes;
 
 /// Checks everything that the plan needs of files and block devices; the returned lines are what the user should know.
@@ -24,16 +24,17 @@ pub async fn check(plan: &Plan, cancel: &CancellationToken) -> Result<Vec<String
 fn look(plan: &Plan) -> Result<Vec<String>, Error> {
     let mut notes = Vec::new();
     for arm in &plan.arms {
+        let Some(access) = arm.access() else { continue };
+        check_engine(access.engine)?;
+        if plan.run.drop_caches {
+            check_droppable()?;
+        }
         let Subject::Kernel(subject) = &arm.subject else { continue };
         let files = FileSet::new(subject, subject.path.clone());
-        files.check_engine()?;
         if !subject.is_new() {
             fits(plan, &files)?;
             writable(plan, subject)?;
             notes.extend(holes(arm, subject, files.size()?));
-        }
-        if plan.run.drop_caches {
-            check_droppable()?;
         }
     }
     rooms(plan)?;

@@ -5,9 +5,10 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 use super::Error;
-use crate::ceph::{self, Cluster, Config, Image, Role, View, within};
+use crate::ceph::{self, Cluster, Config, Features, Image, Role, View, within};
 use crate::measure::{CpuMeter, CpuUsage};
-use crate::plan::{Arm, ClusterSpec, ExistingImage, ManagedImages, Plan, Subject};
+use crate::plan::{Arm, ClusterSpec, ExistingImage, ManagedImages, MapClient, Plan, Subject};
+use crate::target::{check_mappable, check_nbd};
 use crate::units::Bytes;
 
 /// How long the host is watched doing nothing of ours.
@@ -69,13 +70,36 @@ fn check(plan: &Plan, admin: &Cluster) -> Result<Vec<String>, Error> {
     let mut notes = Vec::new();
     for arm in &plan.arms {
         match &arm.subject {
-            Subject::Managed(managed) => check_pools(admin, managed)?,
+            Subject::Managed(managed) => {
+                check_pools(admin, managed)?;
+                check_client(arm, features_of_new(admin, managed)?, None)?;
+            }
             Subject::Existing(existing) => check_existing(plan, arm, admin, existing, &mut notes)?,
             Subject::Kernel(_) | Subject::Null(_) => {}
         }
     }
     check_room(plan, admin)?;
     Ok(notes)
+}
+
+/// The client that is to map an arm's images must be there, and know their features.
+fn check_client(arm: &Arm, features: Features, image: Option<&str>) -> Result<(), Error> {
+    match arm.mapping.as_ref().map(|mapping| mapping.client) {
+        Some(MapClient::Krbd) => Ok(check_mappable(features, image)?),
+        Some(MapClient::Nbd) => Ok(check_nbd()?),
+        None => Ok(()),
+    }
+}
+
+/// The features that the images of an arm will have.
+fn features_of_new(admin: &Cluster, managed: &ManagedImages) -> Result<Features, Error> {
+    let Some(features) = &managed.features else {
+        // A number, or names.
+        let default = admin.option("rbd_default_features")?;
+        return Ok(default.parse().map_or_else(|_| default.parse(), |bits| Ok(Features::from_bits(bits)))?);
+    };
+    let names: Vec<_> = features.iter().map(|feature| feature.name()).collect();
+    Ok(names.join(",").parse()?)
 }
 
 fn check_pools(admin: &Cluster, managed: &ManagedImages) -> Result<(), Error> {
@@ -103,6 +127,7 @@ fn check_existing(
     let view = existing.snapshot.as_deref().map_or(View::Read, View::Snapshot);
     let image = pool.image(&existing.image, view)?;
     let size = image.size()?;
+    check_client(arm, image.info()?.features, Some(image.name()))?;
     for workload in &plan.workloads {
         workload.jobs(size, 0)?;
     }

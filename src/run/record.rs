@@ -168,11 +168,11 @@ fn conditions(about: &About<'_>) -> BTreeMap<String, String> {
             say("client", "null".to_owned());
         }
         Subject::Managed(managed) => {
-            say("client", "librbd".to_owned());
+            say("client", setting.arm.rbd_client().to_owned());
             say("prefill", managed.prefill.to_string());
         }
         Subject::Existing(_) => {
-            say("client", "librbd".to_owned());
+            say("client", setting.arm.rbd_client().to_owned());
         }
         Subject::Kernel(path) => {
             say("client", if path.kind == PathKind::Device { "block" } else { "file" }.to_owned());

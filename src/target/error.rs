@@ -75,6 +75,50 @@ pub enum Error {
         /// Why not.
         reason: String,
     },
+    /// The kernel has no RBD client.
+    #[error("this kernel has no RBD client: `modprobe rbd` on the host, or use `client: librbd`")]
+    NoKrbd,
+    /// The program for network block devices is not there.
+    #[error("there is no rbd-nbd: install the package of that name, or use `client: librbd`")]
+    NoNbd,
+    /// A user's secret that can't be read.
+    #[error(
+        "can't read the key of {user} for the kernel: {reason}; see `cluster.user`, and `keyring` in ceph.conf"
+    )]
+    Secret {
+        /// The user.
+        user: String,
+        /// Why.
+        reason: String,
+    },
+    /// An image with features that the kernel lacks.
+    #[error("the kernel can't map {image}: it lacks the feature {lacking}; {remedy}")]
+    Unsupported {
+        /// The image.
+        image: String,
+        /// The features, separated by commas.
+        lacking: String,
+        /// What to do about it.
+        remedy: String,
+    },
+    /// An image that can't be mapped.
+    #[error("can't map {image} by {client}: {reason}")]
+    Map {
+        /// The image.
+        image: String,
+        /// The client.
+        client: &'static str,
+        /// Why not, and what to do about it.
+        reason: String,
+    },
+    /// A device that can't be unmapped.
+    #[error("{} stays mapped: {reason}; `cephmark clean` unmaps it later", device.display())]
+    Unmap {
+        /// The device.
+        device: PathBuf,
+        /// Why.
+        reason: String,
+    },
     /// The page cache can't be dropped.
     #[error("can't drop the page cache ({}); run as root of this host, or leave out `run.drop_caches`", words(.0))]
     DropCaches(io::Error),

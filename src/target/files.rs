@@ -35,18 +35,19 @@ pub struct FileSet {
     pub writable: bool,
 }
 
-/// An open file or block device, with what load threads use of it.
+/// Open files or block devices of one arm, with what load threads use of them.
 #[derive(Debug)]
 pub struct Files {
     /// The handles, by load thread.
     handles: Vec<Arc<[KernelFile]>>,
+    /// The first; all are alike.
     set: FileSet,
     conditions: BTreeMap<String, String>,
     limit: Duration,
-    /// Keeps others from the device.
-    _claim: Option<File>,
+    /// Keep others from the devices.
+    _claims: Vec<File>,
     /// Last: given back once nothing is open any more.
-    _queue: QueueSettings,
+    _queues: Vec<QueueSettings>,
 }
 
 impl FileSet {
@@ -106,18 +107,6 @@ impl FileSet {
         conditions
     }
 
-    /// Whether its queue to the kernel may be used at all.
-    ///
-    /// # Errors
-    /// [`Error::Engine`] with what forbids it.
-    pub fn check_engine(&self) -> Result<(), Error> {
-        match self.access.engine {
-            Engine::IoUring => Uring::check(),
-            Engine::LinuxAio => Aio::check(),
-        }?;
-        Ok(())
-    }
-
     fn open(&self) -> Result<File, Error> {
         let flags = if self.access.direct { libc::O_DIRECT } else { 0 };
         let opened = File::options().read(true).write(self.writable).custom_flags(flags).open(&self.path);
@@ -130,21 +119,33 @@ impl FileSet {
     }
 }
 
+/// Whether a queue to the kernel may be used at all.
+///
+/// # Errors
+/// [`Error::Engine`] with what forbids it.
+pub fn check_engine(engine: Engine) -> Result<(), Error> {
+    match engine {
+        Engine::IoUring => Uring::check(),
+        Engine::LinuxAio => Aio::check(),
+    }?;
+    Ok(())
+}
+
 impl Files {
-    /// Opens everything for `threads` load threads, sets the queue's attributes, and lets the page cache forget the file.
-    /// A device to be written is claimed, so that nobody else uses it meanwhile.
+    /// Opens everything for `threads` load threads, sets the queues' attributes, and lets the page cache forget the files.
+    /// Devices to be written are claimed, so that nobody else uses them meanwhile.
     ///
     /// # Errors
     /// Of any of this; [`Error::Ceph`] with a deadline that passed.
     pub async fn open(
-        set: &FileSet,
+        sets: &[FileSet],
         threads: usize,
         handles: Sharing,
         limit: Duration,
         cancel: &CancellationToken,
     ) -> Result<Self, Error> {
-        let set = set.clone();
-        within("opening files", limit, cancel, move || Ok(open(set, threads, handles, limit))).await?
+        let sets = sets.to_vec();
+        within("opening files", limit, cancel, move || Ok(open(&sets, threads, handles, limit))).await?
     }
 
     /// Which queue hands I/O to the kernel.
@@ -183,9 +184,12 @@ impl Files {
         if !self.set.writable {
             return Ok(());
         }
-        let (files, path) = (self.files_of(0), self.set.path.clone());
+        let files = self.files_of(0);
         within("flushing a file", limit, &CancellationToken::new(), move || {
-            Ok(files[0].file.sync_all().map_err(|error| Error::path("flush", &path, error)))
+            let flush = |KernelFile { file, name, .. }: &KernelFile| {
+                file.sync_all().map_err(|error| Error::path("flush", Path::new(name), error))
+            };
+            Ok(files.iter().try_for_each(flush))
         })
         .await?
     }
@@ -204,27 +208,31 @@ impl Files {
     }
 }
 
-fn open(set: FileSet, threads: usize, handles: Sharing, limit: Duration) -> Result<Files, Error> {
-    let device = if set.is_device { Some(Device::at(&set.path)?) } else { None };
-    let claim = device.as_ref().filter(|_| set.writable).map(Device::claim).transpose()?;
-    let queue = match &device {
-        Some(device) => QueueSettings::set(&device.queue(), &set.access.queue)?,
-        None => QueueSettings::default(),
-    };
-    let handle = || {
+fn open(sets: &[FileSet], threads: usize, handles: Sharing, limit: Duration) -> Result<Files, Error> {
+    let (mut claims, mut queues) = (Vec::new(), Vec::new());
+    for set in sets.iter().filter(|set| set.is_device) {
+        let device = Device::at(&set.path)?;
+        if set.writable {
+            claims.push(device.claim()?);
+        }
+        queues.push(QueueSettings::set(&device.queue(), &set.access.queue)?);
+    }
+    let handle = |set: &FileSet| {
         let (name, is_device) = (set.path.display().to_string(), set.is_device);
-        Ok::<_, Error>(Arc::from([KernelFile { file: set.open()?, name, is_device }]))
+        Ok::<_, Error>(KernelFile { file: set.open()?, name, is_device })
     };
     let distinct = if handles == Sharing::PerJob { threads } else { 1 };
-    let opened = (0..distinct).map(|_| handle()).collect::<Result<Vec<Arc<[KernelFile]>>, _>>()?;
-    let file = &opened[0][0].file;
-    // As fio does: what the page cache holds from before is not read again.
-    let flushed = if set.writable { file.sync_all() } else { Ok(()) };
-    flushed.map_err(|error| Error::path("flush", &set.path, error))?;
-    let _ = posix_fadvise(file, 0, 0, PosixFadviseAdvice::POSIX_FADV_DONTNEED);
-    let conditions = set.conditions();
+    let opened = (0..distinct).map(|_| sets.iter().map(handle).collect());
+    let opened = opened.collect::<Result<Vec<Arc<[KernelFile]>>, _>>()?;
+    for (set, KernelFile { file, .. }) in sets.iter().zip(opened[0].iter()) {
+        // As fio does: what the page cache holds from before is not read again.
+        let flushed = if set.writable { file.sync_all() } else { Ok(()) };
+        flushed.map_err(|error| Error::path("flush", &set.path, error))?;
+        let _ = posix_fadvise(file, 0, 0, PosixFadviseAdvice::POSIX_FADV_DONTNEED);
+    }
+    let (set, conditions) = (sets[0].clone(), sets[0].conditions());
     let handles = (0..threads).map(|thread| Arc::clone(&opened[thread % distinct])).collect();
-    Ok(Files { handles, set, conditions, limit, _claim: claim, _queue: queue })
+    Ok(Files { handles, set, conditions, limit, _claims: claims, _queues: queues })
 }
 
 /// What a file system without a device of its own reads ahead, as on a network.

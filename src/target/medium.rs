@@ -10,6 +10,8 @@ use super::Error;
 use super::effective::{self, Effective};
 use super::files::{FileSet, Files};
 use super::librbd::{Clients, ImageSet};
+use super::mapped::{Mapped, MappedSet};
+use crate::ceph::ImageInfo;
 use crate::plan::{Arm, ClusterSpec};
 use crate::units::Bytes;
 
@@ -18,6 +20,8 @@ use crate::units::Bytes;
 pub enum Medium {
     /// RBD images through librbd.
     Images(ImageSet),
+    /// RBD images as block devices that cephmark maps.
+    Mapped(MappedSet),
     /// A file or block device through the kernel.
     Files(FileSet),
     /// Nothing.
@@ -29,6 +33,8 @@ pub enum Medium {
 pub enum Opened {
     /// RBD images through librbd.
     Images(Clients),
+    /// RBD images as block devices that cephmark maps.
+    Mapped(Mapped),
     /// A file or block device through the kernel.
     Files(Files),
     /// Nothing.
@@ -40,8 +46,19 @@ impl Medium {
     pub const fn set_writable(&mut self, writable: bool) {
         match self {
             Self::Images(images) => images.writable = writable,
+            Self::Mapped(mapped) => mapped.images.writable = writable,
             Self::Files(files) => files.writable = writable,
             Self::Null => {}
+        }
+    }
+
+    /// The RBD images, if that is what it is.
+    #[must_use]
+    pub const fn images(&self) -> Option<&ImageSet> {
+        match self {
+            Self::Images(images) => Some(images),
+            Self::Mapped(mapped) => Some(&mapped.images),
+            Self::Files(_) | Self::Null => None,
         }
     }
 
@@ -60,8 +77,12 @@ impl Medium {
             Self::Images(images) => {
                 Opened::Images(Clients::open(cluster, arm, images, threads, cancel).await?)
             }
+            Self::Mapped(mapped) => {
+                Opened::Mapped(Mapped::open(cluster, arm, mapped, threads, cancel).await?)
+            }
             Self::Files(files) => {
-                Opened::Files(Files::open(files, threads, arm.handles, cluster.timeout, cancel).await?)
+                let sets = std::slice::from_ref(files);
+                Opened::Files(Files::open(sets, threads, arm.handles, cluster.timeout, cancel).await?)
             }
             Self::Null => Opened::Null,
         })
@@ -69,6 +90,16 @@ impl Medium {
 }
 
 impl Opened {
+    /// What the kernel does the I/O of, if it does it.
+    #[must_use]
+    pub const fn files(&self) -> Option<&Files> {
+        match self {
+            Self::Files(files) => Some(files),
+            Self::Mapped(mapped) => Some(mapped.files()),
+            Self::Images(_) | Self::Null => None,
+        }
+    }
+
     /// Ceph options in effect.
     ///
     /// # Errors
@@ -76,7 +107,7 @@ impl Opened {
     pub async fn effective(&self, arm: &Arm, cancel: &CancellationToken) -> Result<Vec<Effective>, Error> {
         match self {
             Self::Images(clients) => Ok(clients.effective(arm, cancel).await?),
-            Self::Files(_) | Self::Null => Ok(Vec::new()),
+            Self::Mapped(_) | Self::Files(_) | Self::Null => Ok(Vec::new()),
         }
     }
 
@@ -86,17 +117,8 @@ impl Opened {
     /// Of asking.
     pub async fn conditions(&self, cancel: &CancellationToken) -> Result<BTreeMap<String, String>, Error> {
         match self {
-            Self::Images(clients) => {
-                let look = clients.look(cancel).await?;
-                let stripe = format!("{}x{}", look.stripe_unit, look.stripe_count);
-                let found = [
-                    ("image_size", look.size.to_string()),
-                    ("object_size", look.object_size.to_string()),
-                    ("features", look.features.to_string()),
-                    ("stripe", stripe),
-                ];
-                Ok(found.map(|(name, value)| (name.to_owned(), value)).into())
-            }
+            Self::Images(clients) => Ok(image_conditions(&clients.look(cancel).await?).into()),
+            Self::Mapped(mapped) => Ok(mapped.conditions().clone()),
             Self::Files(files) => Ok(files.conditions().clone()),
             Self::Null => Ok(BTreeMap::new()),
         }
@@ -110,6 +132,7 @@ impl Opened {
         };
         match self {
             Self::Images(_) => Some(effective::librbd_holds(&option) == Bytes(0)),
+            Self::Mapped(mapped) => mapped.durable_on_ack(),
             Self::Files(files) => files.durable_on_ack(),
             Self::Null => Some(true),
         }
@@ -122,6 +145,7 @@ impl Opened {
     pub async fn flush(&self, limit: Duration) -> Result<(), Error> {
         match self {
             Self::Images(clients) => Ok(clients.flush(limit).await?),
+            Self::Mapped(mapped) => mapped.files().flush(limit).await,
             Self::Files(files) => files.flush(limit).await,
             Self::Null => Ok(()),
         }
@@ -134,7 +158,7 @@ impl Opened {
     pub async fn counters(&self) -> Result<BTreeMap<String, Value>, Error> {
         match self {
             Self::Images(clients) => Ok(clients.counters().await?),
-            Self::Files(_) | Self::Null => Ok(BTreeMap::new()),
+            Self::Mapped(_) | Self::Files(_) | Self::Null => Ok(BTreeMap::new()),
         }
     }
 
@@ -145,8 +169,20 @@ impl Opened {
     pub async fn close(self) -> Result<(), Error> {
         match self {
             Self::Images(clients) => Ok(clients.close().await?),
+            Self::Mapped(mapped) => mapped.close().await,
             Self::Files(files) => files.close().await,
             Self::Null => Ok(()),
         }
     }
+}
+
+/// What of an image a fair comparison wants alike.
+pub(super) fn image_conditions(info: &ImageInfo) -> [(String, String); 4] {
+    let found = [
+        ("image_size", info.size.to_string()),
+        ("object_size", info.object_size.to_string()),
+        ("features", info.features.to_string()),
+        ("stripe", format!("{}x{}", info.stripe_unit, info.stripe_count)),
+    ];
+    found.map(|(name, value)| (name.to_owned(), value))
 }

@@ -47,22 +47,22 @@ impl Session {
         };
         let commons: Vec<_> = lives.iter().map(common).collect();
         // The one place where an arm becomes a lane; all below is monomorphic.
-        let crew = match &opened {
-            Opened::Images(clients) => Crew::start(&jobs, &commons, |thread, job| {
+        let crew = match (&opened, opened.files()) {
+            (Opened::Images(clients), _) => Crew::start(&jobs, &commons, |thread, job| {
                 let (images, depth) = (clients.images_of(thread), job.iodepth);
                 Box::new(move || Ok(LibrbdLane::new(images, depth)?))
             }),
-            Opened::Files(files) if files.engine() == Engine::IoUring => {
+            (_, Some(files)) if files.engine() == Engine::IoUring => {
                 Crew::start(&jobs, &commons, |thread, job| {
                     let (files, depth) = (files.files_of(thread), job.iodepth);
                     Box::new(move || Ok(KernelLane::<Uring>::new(files, depth)?))
                 })
             }
-            Opened::Files(files) => Crew::start(&jobs, &commons, |thread, job| {
+            (_, Some(files)) => Crew::start(&jobs, &commons, |thread, job| {
                 let (files, depth) = (files.files_of(thread), job.iodepth);
                 Box::new(move || Ok(KernelLane::<Aio>::new(files, depth)?))
             }),
-            Opened::Null => Crew::start(&jobs, &commons, |_, job| {
+            (_, None) => Crew::start(&jobs, &commons, |_, job| {
                 let depth = job.iodepth;
                 Box::new(move || Ok(NullLane::new(depth)))
             }),
@@ -93,7 +93,7 @@ impl Session {
     pub const fn clients(&self) -> Option<&Clients> {
         match &self.opened {
             Opened::Images(clients) => Some(clients),
-            Opened::Files(_) | Opened::Null => None,
+            Opened::Mapped(_) | Opened::Files(_) | Opened::Null => None,
         }
     }
 
