@@ -65,6 +65,9 @@ if [ "$what" = test ]; then
     need glusterfs-server has glusterd
     need rustfmt has rustfmt
     need clippy has cargo-clippy
+    # The guest that the kernel's clients are tested in; what is in it is downloaded by its tests, and not installed.
+    need qemu has qemu-system-x86_64
+    need ip has ip
 fi
 [ ${#missing[@]} -gt 0 ] || exit 0
 echo "setup: missing: ${missing[*]}" >&2
@@ -91,6 +94,8 @@ apt_name() {
     rbd-headers) echo librbd-dev ;;
     cephfs-headers) echo libcephfs-dev ;;
     libclang) echo libclang-dev ;;
+    qemu) echo qemu-system-x86 ;;
+    ip) echo iproute2 ;;
     cc) echo gcc libc6-dev ;;
     losetup) echo mount ;;
     mkfs.ext4) echo e2fsprogs ;;
@@ -108,6 +113,8 @@ rpm_name() {
     rbd-headers) echo librbd-devel ;;
     cephfs-headers) echo libcephfs-devel ;;
     libclang) echo clang-devel ;;
+    qemu) echo qemu-system-x86-core ;;
+    ip) echo iproute ;;
     cc) echo gcc ;;
     losetup) echo util-linux ;;
     mkfs.ext4) echo e2fsprogs ;;

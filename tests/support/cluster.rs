@@ -10,7 +10,7 @@ use std::io::{BufRead, BufReader, Seek};
 use std::ops::Deref;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
 
 use cephmark::lab::Cluster;
@@ -43,23 +43,32 @@ pub(crate) struct KeptLab {
 impl KeptLab {
     /// Starts a lab with arguments of `cephmark lab up`.
     pub(crate) fn start(dir: &Path, arguments: &[&str]) -> Self {
+        let mut command = cephmark(&["lab", "run", "--dir"]);
+        command.arg(dir).args(arguments).args(["--", "sh", "-c", "echo ready; exec cat >&2"]);
+        Self::keep(dir, command)
+    }
+
+    /// A lab in `dir` that a command starts, which says `ready` once it has, and ends when its standard input does.
+    pub(crate) fn keep(dir: &Path, mut command: Command) -> Self {
         let mut messages = tempfile::tempfile().expect("a temporary file");
         let to_messages = messages.try_clone().expect("a second handle on it");
-        let mut keeper = cephmark(&["lab", "run", "--dir"])
-            .arg(dir)
-            .args(arguments)
-            .args(["--", "sh", "-c", "echo ready; exec cat >&2"])
+        let mut keeper = command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::from(to_messages))
             .process_group(0)
             .spawn()
-            .expect("cephmark runs");
+            .expect("it runs");
         let mut line = String::new();
         let stdout = keeper.stdout.take().expect("it is piped");
         BufReader::new(stdout).read_line(&mut line).expect("its output can be read");
         assert_eq!(line, "ready\n", "no lab for the tests:\n{}", text_of(&mut messages));
         Self { cluster: open(dir), keeper: Some(keeper) }
+    }
+
+    /// The process that keeps it.
+    pub(crate) fn pid(&self) -> u32 {
+        self.keeper.as_ref().expect("a lab of ours").id()
     }
 }
 
