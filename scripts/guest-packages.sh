@@ -9,6 +9,8 @@ command -v apt-get >/dev/null || {
     exit 1
 }
 
+[ "$(id -u)" -ne 0 ] || apt-get update -qq
+
 # The package in the version of an installed one that it has to fit, where the archive has it.
 fitting() {
     local version
@@ -22,6 +24,10 @@ fitting() {
 
 # The meta package names the current kernel, and holds none.
 kernel=$(apt-cache depends linux-image-cloud-amd64 | sed -n 's/^ *Depends: \(linux-image-[0-9].*\)/\1/p')
+[ -n "$kernel" ] || {
+    echo "guest-packages: no linux-image-cloud-amd64 in apt's sources, which Debian has" >&2
+    exit 1
+}
 mkdir -p "$(dirname "$dir")"
 new=$(mktemp -d "$dir.XXXXXX")
 trap 'rm -rf "$new"' EXIT

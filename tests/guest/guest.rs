@@ -28,7 +28,7 @@ const PATIENCE: Duration = Duration::from_secs(180);
 /// A lab and the guest beside it; both end with this process, however that ends.
 pub(crate) struct Guest {
     pub(crate) lab: KeptLab,
-    console: PathBuf,
+    files: PathBuf,
 }
 
 /// What a script printed, and its code.
@@ -51,18 +51,20 @@ impl Guest {
         let packages = Packages::get();
         let dir = std::env::temp_dir().join(format!("cephmark-guest-{}", std::process::id()));
         let files = tempfile::tempdir().expect("a directory").keep();
-        let (archive, console) = (files.join("root.cpio"), files.join("console"));
+        let archive = files.join("root.cpio");
         root::pack(&packages, &archive).expect("the guest's files");
         // The guest ends with what the lab's command holds, and that with this process.
         let script = format!(
-            "rbd create --size 32M {DISK} && {{ {} > {} 2>&1 < /dev/null & echo ready; cat >&2; kill $!; rm -r {}; }}",
+            "rbd create --size 32M {DISK} && {{ {} > {files}/console 2>&1 < /dev/null & echo ready; cat >&2; kill $!; \
+             rm -r {files}; }}",
             emulator(&packages, &archive),
-            console.display(),
-            files.display(),
+            files = files.display(),
         );
+        // The shell becomes the lab's keeper, and so keeps the network, which is known by its number.
         let network = format!(
             "ip link set lo up && ip tuntap add dev guest mode tap && ip addr add {HOST}/24 dev guest && \
-             ip link set guest up && exec \"$@\""
+             ip link set guest up && echo $$ > {}/keeper && exec \"$@\"",
+            files.display()
         );
         let mut command = Command::new("unshare");
         command
@@ -81,7 +83,7 @@ impl Guest {
             .args(["--addr", HOST, "--mds", "--size", "1GiB", "--", "sh", "-c", &script])
             .env_remove("CEPH_CONF")
             .env_remove("CEPH_ARGS");
-        let guest = Self { lab: KeptLab::keep(&dir, command), console };
+        let guest = Self { lab: KeptLab::keep(&dir, command), files };
         guest.inside(|| guest.introduce());
         guest
     }
@@ -89,7 +91,8 @@ impl Guest {
     /// Runs something on a thread within the network of lab and guest; so are programs that it starts.
     fn inside<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
         let entered = || {
-            let network = File::open(format!("/proc/{}/ns/net", self.lab.pid())).expect("the lab's network");
+            let keeper = fs::read_to_string(self.files.join("keeper")).expect("its number");
+            let network = File::open(format!("/proc/{}/ns/net", keeper.trim())).expect("the lab's network");
             setns(network, CloneFlags::CLONE_NEWNET).expect("root may enter it");
             work()
         };
@@ -150,7 +153,7 @@ impl Guest {
 
     /// The last that the kernel and its first process said.
     fn console(&self) -> String {
-        let text = fs::read(&self.console).unwrap_or_default();
+        let text = fs::read(self.files.join("console")).unwrap_or_default();
         String::from_utf8_lossy(&text[text.len().saturating_sub(4000)..]).into_owned()
     }
 }

@@ -7,12 +7,12 @@ use super::guest::{Guest, with_guest};
 use super::support::block;
 use super::support::ceph::{command, tool};
 
-/// One arm that the kernel drives, on an image that cephmark makes; `--set` makes other cases of it.
+/// One arm that the kernel drives, on two images that cephmark makes; `--set` makes other cases of it.
 const PROFILE: &str = "\
 version: 1
 name: test
 targets:
-  krbd: {rbd: {size: 16MiB, client: krbd}}
+  krbd: {rbd: {size: 8MiB, images: 2, client: krbd}}
 workloads:
   w: {rw: randwrite, bs: 4k, iodepth: 4}
 run: {ramp_time: 0s, runtime: 60s, repeats: 1, retries: 0}
@@ -116,13 +116,15 @@ fn what_the_kernel_wrote_reads_back_through_librbd() {
         tool(&guest.lab, "rbd", &["namespace", "create", "rbd/ns"]);
         create(guest, "rbd/ns/written", 4);
         let profile = WHOLE.replace("IMAGE", "rbd/ns/written").replace("CLIENT", "krbd");
-        let output =
-            guest.cephmark_run(&profile, &["targets.t.map_options=[queue_depth=32, alloc_size=4096]"]);
+        let sets =
+            ["targets.t.map_options=[queue_depth=32, alloc_size=4096]", "targets.t.queue={read_ahead_kb: 0}"];
+        let output = guest.cephmark_run(&profile, &sets);
         assert_eq!(output.code, 0, "{}", output.text);
         let result = guest.valid_result();
         let verified = result.trials[1].checks[""].verified.as_ref().expect("it verifies");
         assert!(verified.units > 0 && verified.mismatches == 0, "{verified:?}");
         assert_eq!(result.trials[0].conditions["nr_requests"], "32");
+        assert_eq!(result.trials[0].conditions["read_ahead_kb"], "0");
         assert_eq!(result.trials[0].conditions["map_options"], "queue_depth=32,alloc_size=4096");
         assert_eq!(result.trials[0].durable_on_ack, Some(true));
         let export =
@@ -201,7 +203,7 @@ fn signals_leave_nothing_mapped_and_nobody_sees_the_key() {
         for signals in [&["INT"][..], &["TERM"], &["INT", "INT"]] {
             let mut running = guest.cephmark_start(PROFILE, &[]);
             running.wait_for("measuring");
-            assert_eq!(guest.mapped().len(), 1);
+            assert_eq!(guest.mapped().len(), 2);
             assert_secret(guest);
             for signal in signals {
                 running.signal(signal);
@@ -233,8 +235,9 @@ fn an_io_error_in_the_middle_leaves_nothing_mapped() {
     with_guest(|guest| {
         let mut running = guest.cephmark_start(PROFILE, &[]);
         running.wait_for("measuring");
-        let address = guest.sh("cat /sys/bus/rbd/devices/*/client_addr");
-        tool(&guest.lab, "ceph", &["osd", "blocklist", "add", address.trim(), "60"]);
+        for address in guest.sh("cat /sys/bus/rbd/devices/*/client_addr").lines() {
+            tool(&guest.lab, "ceph", &["osd", "blocklist", "add", address, "60"]);
+        }
         let output = running.end();
         assert_eq!(output.code, 4, "{}", output.text);
         guest.assert_nothing_left();
@@ -250,10 +253,10 @@ fn what_a_killed_run_left_is_unmapped_and_removed_and_nothing_else() {
         running.wait_for("measuring");
         let going_on = guest.sh("cephmark clean --pool rbd --yes");
         assert!(going_on.contains("(in use by client."), "{going_on}");
-        assert_eq!(guest.mapped().len(), 2);
+        assert_eq!(guest.mapped().len(), 3);
         running.signal("KILL");
         assert_eq!(running.end().code, 137);
-        assert_eq!(guest.mapped().len(), 2);
+        assert_eq!(guest.mapped().len(), 3);
         let listed = guest.sh("cephmark clean --pool rbd");
         assert!(listed.contains(", which maps rbd/cephmark-"), "{listed}");
         assert!(listed.ends_with("nothing was removed; add --yes to remove what is listed\n"), "{listed}");

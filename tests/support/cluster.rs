@@ -65,11 +65,6 @@ impl KeptLab {
         assert_eq!(line, "ready\n", "no lab for the tests:\n{}", text_of(&mut messages));
         Self { cluster: open(dir), keeper: Some(keeper) }
     }
-
-    /// The process that keeps it.
-    pub(crate) fn pid(&self) -> u32 {
-        self.keeper.as_ref().expect("a lab of ours").id()
-    }
 }
 
 impl Deref for KeptLab {
