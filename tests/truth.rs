@@ -8,6 +8,7 @@ use cephmark::clock::{Clock as _, Monotonic};
 use cephmark::lane::Op;
 use cephmark::measure::{Latencies, Tally};
 use cephmark::plan::{Job, Pace, Rw};
+use cephmark::result::LatencyNs;
 use cephmark::units::Rate;
 
 use crate::delay_thread::DelayThread;
@@ -28,8 +29,13 @@ fn measure(job: &Job, length: Duration, mut delay: impl FnMut(Duration) -> Durat
     driver(lane, clock.clone(), job).run(&window(clock.now(), length)).expect("the lane does not fail")
 }
 
-fn assert_close(found: Option<Duration>, wanted: Duration, what: &str) {
-    let found = found.unwrap_or_else(|| panic!("{what}: too few samples"));
+/// The figures as a result file has them.
+fn told(latencies: &Latencies) -> LatencyNs {
+    LatencyNs::of(latencies.histogram())
+}
+
+fn assert_close(found_ns: Option<u64>, wanted: Duration, what: &str) {
+    let found = found_ns.map(Duration::from_nanos).unwrap_or_else(|| panic!("{what}: too few samples"));
     let off = found.abs_diff(wanted);
     assert!(off <= wanted / 1000 + Duration::from_nanos(1), "{what}: {found:?}, not {wanted:?}");
 }
@@ -41,15 +47,23 @@ fn assert_true(found: &Latencies, mut samples: Vec<Duration>) {
     assert_eq!(found.len(), count as u64);
     let mean = samples.iter().map(Duration::as_secs_f64).sum::<f64>() / count as f64;
     let variance = samples.iter().map(|s| (s.as_secs_f64() - mean).powi(2)).sum::<f64>() / count as f64;
-    assert_close(found.mean(), Duration::from_secs_f64(mean), "mean");
-    assert_close(found.stdev(), Duration::from_secs_f64(variance.sqrt()), "stdev");
-    assert_close(found.min(), samples[0], "min");
-    assert_close(found.max(), samples[count - 1], "max");
-    for percent in
-        [50.0, 90.0, 95.0, 99.0, 99.9, 99.99].into_iter().filter(|p| count as f64 * (100.0 - p) > 500.0)
-    {
+    let told = told(found);
+    let rounded = |figure: Option<f64>| figure.map(|ns| ns.round() as u64);
+    assert_close(rounded(told.mean), Duration::from_secs_f64(mean), "mean");
+    assert_close(rounded(told.stddev), Duration::from_secs_f64(variance.sqrt()), "stddev");
+    assert_close(told.min, samples[0], "min");
+    assert_close(told.max, samples[count - 1], "max");
+    let percentiles = [
+        (50.0, told.p50),
+        (90.0, told.p90),
+        (95.0, told.p95),
+        (99.0, told.p99),
+        (99.9, told.p99_9),
+        (99.99, told.p99_99),
+    ];
+    for (percent, found) in percentiles.into_iter().filter(|(p, _)| count as f64 * (100.0 - p) > 1000.0) {
         let rank = (count as f64 * percent / 100.0).ceil() as usize;
-        assert_close(found.percentile(percent), samples[rank - 1], &format!("p{percent}"));
+        assert_close(found, samples[rank - 1], &format!("p{percent}"));
     }
 }
 
@@ -110,9 +124,9 @@ fn a_stall_shows_in_the_response_time_of_a_fixed_rate_and_not_in_the_service_tim
     let reads = tally.figures(Op::Read).expect("reads");
     // A thousand were due within the stall. Then 4 I/Os end each ms and one is due, so each waits 0.75 ms less than the
     // one before, and the 99th percentile of 30,000 is the 300th from the worst.
-    assert_close(reads.response.percentile(99.0), Duration::from_micros(776_000), "p99 of response");
-    assert_close(reads.service().percentile(99.0), MS, "p99 of service");
-    assert_close(reads.response.max(), SECOND + MS, "max");
+    assert_close(told(&reads.response).p99, Duration::from_micros(776_000), "p99 of response");
+    assert_close(told(reads.service()).p99, MS, "p99 of service");
+    assert_close(told(&reads.response).max, SECOND + MS, "max");
     assert_eq!(tally.unsent, 0, "it has caught up");
 }
 
@@ -121,7 +135,7 @@ fn a_closed_loop_hides_that_stall_as_every_closed_loop_does() {
     let stall = 10 * SECOND..11 * SECOND;
     let in_stall = |now: Duration| if stall.contains(&now) { stall.end - now + MS } else { MS };
     let tally = measure(&job(Rw::RandRead, 4), 30 * SECOND, in_stall);
-    assert_close(tally.figures(Op::Read).expect("reads").response.percentile(99.0), MS, "p99");
+    assert_close(told(&tally.figures(Op::Read).expect("reads").response).p99, MS, "p99");
 }
 
 #[test]
@@ -129,7 +143,8 @@ fn poisson_arrivals_at_one_server_wait_as_queueing_theory_says() {
     for load in [0.3, 0.7] {
         let job = Job { pace: Pace::Poisson(rate(load * 1000.0)), ..job(Rw::RandRead, 1) };
         let tally = measure(&job, 2000 * SECOND, |_| MS);
-        let mean = tally.figures(Op::Read).expect("reads").response.mean().expect("samples");
+        let mean = told(&tally.figures(Op::Read).expect("reads").response).mean.expect("samples");
+        let mean = Duration::from_nanos(mean as u64);
         // M/D/1: the mean wait is load / (2 (1 - load)) service times.
         let wanted = MS.mul_f64(1.0 + load / (2.0 * (1.0 - load)));
         assert!(mean.abs_diff(wanted) < wanted / 50, "{mean:?}, not {wanted:?}");
@@ -148,17 +163,21 @@ fn an_io_that_is_sent_late_with_a_slot_free_is_our_own_lateness() {
     let tally = driver(lane, clock.clone(), &job).run(&window(clock.now(), SECOND)).expect("no failure");
     let lateness = tally.lateness.as_ref().expect("an open loop");
     assert_eq!(lateness.len(), 1000);
-    assert_close(lateness.max(), 4 * MS, "the one due 1 ms into the push");
-    assert_eq!(lateness.percentile(99.0), Some(Duration::ZERO));
+    assert_close(told(lateness).max, 4 * MS, "the one due 1 ms into the push");
+    assert_eq!(told(lateness).p99, Some(0));
     // The push's time is in the service time of the I/O that was pushed.
-    assert_close(tally.figures(Op::Read).expect("reads").service().max(), 5 * MS + MS / 2, "the one pushed");
+    assert_close(
+        told(tally.figures(Op::Read).expect("reads").service()).max,
+        5 * MS + MS / 2,
+        "the one pushed",
+    );
 }
 
 #[test]
 fn waiting_for_a_slot_is_not_our_lateness() {
     let job = Job { pace: Pace::Linear(rate(1000.0)), ..job(Rw::RandRead, 1) };
     let tally = measure(&job, SECOND, |_| 2 * MS);
-    assert_eq!(tally.lateness.as_ref().and_then(Latencies::max), Some(Duration::ZERO));
+    assert_eq!(tally.lateness.as_ref().and_then(|lateness| told(lateness).max), Some(0));
 }
 
 #[test]
@@ -170,7 +189,8 @@ fn live_latencies_are_within_100_us_of_a_thread_that_completes_after_a_known_tim
         let tally = driver.run(&window(Instant::now(), 20 * delay)).expect("no failure");
         let mut truth = driver.finish().delays();
         truth.sort_unstable();
-        let found = tally.figures(Op::Read).expect("reads").response.percentile(50.0).expect("samples");
+        let found = told(&tally.figures(Op::Read).expect("reads").response).p50.expect("samples");
+        let found = Duration::from_nanos(found);
         assert!(found >= delay, "{found:?} is shorter than {delay:?}");
         found.abs_diff(truth[truth.len() / 2])
     };

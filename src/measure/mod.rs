@@ -14,7 +14,7 @@ mod watch;
 pub use checks::{Checks, Found, Mismatch};
 pub use cpu::{CpuMeter, CpuTime, CpuUsage};
 pub use host::{Host, allocator_in};
-pub use latencies::{DecodeError, Latencies};
+pub use latencies::Latencies;
 pub use memory::PeakMemory;
 pub use series::{Interval, Second, Series, SeriesPen};
 pub use steady::Unsteady;

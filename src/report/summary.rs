@@ -1,12 +1,10 @@
 //! What the trials of a run say together: a group for each workload, a row for each arm, job and operation.
 
-use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use super::spread::Spread;
 use crate::lane::Op;
 use crate::result::{Figures, LatencyNs, ResultFile, Status, Trial};
-use crate::units::Bytes;
 
 /// One workload with its swept settings, and every arm that ran it.
 #[derive(Clone, Debug)]
@@ -42,10 +40,10 @@ pub struct Row<'a> {
 #[must_use]
 pub fn groups(result: &ResultFile) -> Vec<Group<'_>> {
     let mut trials: Vec<&Trial> = result.trials.iter().collect();
-    trials.sort_by(|a, b| in_profile_order(result, a, b));
+    trials.sort_by(|a, b| result.in_profile_order(a, b));
     let mut groups: Vec<Group> = Vec::new();
     for trial in trials {
-        let settings = settings_of_workload(trial);
+        let settings = trial.settings_of_workload();
         match groups.last_mut() {
             Some(group) if group.workload == trial.workload && group.settings == settings => group.add(trial),
             _ => {
@@ -135,40 +133,4 @@ pub(super) fn place(op: &str) -> usize {
 #[must_use]
 pub(super) fn last(path: &str) -> &str {
     path.rsplit('.').next().unwrap_or(path)
-}
-
-fn settings_of_workload(trial: &Trial) -> BTreeMap<&str, &str> {
-    let of_target = |path: &str| path.starts_with("targets.");
-    let settings = trial.settings.iter().filter(|(path, _)| !of_target(path));
-    settings.map(|(path, value)| (path.as_str(), value.as_str())).collect()
-}
-
-fn in_profile_order(result: &ResultFile, a: &Trial, b: &Trial) -> Ordering {
-    let index = |section: &str, name: &str| {
-        let names = result.profile.get(section).and_then(serde_json::Value::as_object);
-        names.and_then(|names| names.keys().position(|key| key == name)).unwrap_or(usize::MAX)
-    };
-    let by_name =
-        |section: &str, a: &str, b: &str| index(section, a).cmp(&index(section, b)).then_with(|| a.cmp(b));
-    by_name("workloads", &a.workload, &b.workload)
-        .then_with(|| by_value(settings_of_workload(a), settings_of_workload(b)))
-        .then_with(|| by_name("targets", &a.target, &b.target))
-        .then_with(|| by_value(strs(&a.settings), strs(&b.settings)))
-        .then_with(|| a.arm.cmp(&b.arm))
-        .then_with(|| (a.repeat, a.attempt).cmp(&(b.repeat, b.attempt)))
-}
-
-fn strs(settings: &BTreeMap<String, String>) -> BTreeMap<&str, &str> {
-    settings.iter().map(|(path, value)| (path.as_str(), value.as_str())).collect()
-}
-
-/// Settings in the order a person would list them: sizes and numbers by size, all else by letter.
-fn by_value(a: BTreeMap<&str, &str>, b: BTreeMap<&str, &str>) -> Ordering {
-    let number = |text: &str| text.parse::<Bytes>().map(|bytes| bytes.get());
-    a.iter().zip(&b).fold(Ordering::Equal, |order, ((path_a, a), (path_b, b))| {
-        order.then_with(|| path_a.cmp(path_b)).then_with(|| match (number(a), number(b)) {
-            (Ok(a), Ok(b)) => a.cmp(&b),
-            _ => a.cmp(b),
-        })
-    })
 }

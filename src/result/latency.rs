@@ -56,12 +56,18 @@ impl LatencyNs {
     }
 }
 
-/// The value below which `quantile` (0 to 1) of the samples lie, if [`PERCENTILE_TAIL`] samples lie beyond it.
+/// The value below which `quantile` (0 to 1) of the samples lie, if they are enough for it.
 #[must_use]
 pub fn percentile(times: &Histogram<u64>, quantile: f64) -> Option<u64> {
+    are_enough(times.len(), quantile).then(|| times.value_at_quantile(quantile))
+}
+
+/// Whether [`PERCENTILE_TAIL`] of so many samples lie beyond the `quantile` (0 to 1).
+#[must_use]
+pub fn are_enough(samples: u64, quantile: f64) -> bool {
     // Rounded, because 1 - 0.99 is a little more than 0.01 in binary and would ask for one sample more.
-    let beyond = (times.len() as f64 * (1.0 - quantile) * 1e6).round() / 1e6;
-    (beyond >= PERCENTILE_TAIL).then(|| times.value_at_quantile(quantile))
+    let beyond = (samples as f64 * (1.0 - quantile) * 1e6).round() / 1e6;
+    beyond >= PERCENTILE_TAIL
 }
 
 #[cfg(test)]

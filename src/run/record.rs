@@ -11,7 +11,7 @@ use crate::lane::Op;
 use crate::measure::{self, Finding, Second, Tally};
 use crate::plan::{Job, PathKind, Subject};
 use crate::result::{
-    Checks, Counters, Cpu, EffectiveOption, Figures, Host, LatencyNs, Mismatch, OptionSource, Problem,
+    self, Checks, Counters, Cpu, EffectiveOption, Figures, Host, LatencyNs, Mismatch, OptionSource, Problem,
     SeriesPoint, Slice, SliceFigures, Timestamp, Trial, Verified,
 };
 use crate::target::{self, Effective, Medium, Origin};
@@ -233,7 +233,7 @@ fn series(jobs: &[Job], seconds: &[Vec<Second>]) -> Vec<SeriesPoint> {
                     iops: interval.ios as f64 / length,
                     bytes_per_s: interval.bytes as f64 / length,
                     mean_ns: Some(interval.mean.as_nanos() as f64),
-                    p99_ns: Some(interval.p99.as_nanos() as u64),
+                    p99_ns: result::are_enough(interval.ios, 0.99).then_some(interval.p99.as_nanos() as u64),
                     max_ns: Some(interval.max.as_nanos() as u64),
                 });
             }
