@@ -1,8 +1,8 @@
 //! Load second by second: what the order of trials is worth under drift, and what a single trial is worth.
 
 use cephmark::plan::BlockOrders;
-use cephmark::stats::{Family, Mean, Ratio, paired};
-use rand::{RngExt, SeedableRng};
+use cephmark::stats::{Family, Mean, Ratio, mean_log_ratio, paired};
+use rand::SeedableRng;
 use rand_distr::{Distribution, StandardNormal};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -74,8 +74,9 @@ pub(crate) fn compare(order: Order, drift: Drift, seed: u64) -> Ratio {
         }
         Order::Interleaved => paired(&interleaved(&mut cluster)).expect("there are enough blocks"),
         Order::Sliced => {
-            let slices: Vec<f64> = (0..TRIALS).flat_map(|_| sliced(&mut cluster)).collect();
-            Mean::of_series(&slices).expect("there are enough slices")
+            let blocks: Vec<f64> =
+                (0..TRIALS).filter_map(|_| mean_log_ratio(&sliced(&mut cluster), 0, 1)).collect();
+            paired(&blocks).expect("there are enough blocks")
         }
     };
     Ratio::of(&mean, &Family::of(1))
@@ -93,16 +94,16 @@ fn interleaved(cluster: &mut Cluster) -> Vec<f64> {
     blocks.collect()
 }
 
-/// The log ratio of each pair of slices of one trial, in which both arms are alternated.
-fn sliced(cluster: &mut Cluster) -> Vec<f64> {
-    let first = usize::from(cluster.random.random_bool(0.5));
+/// The figures of both arms in each round of slices of one trial.
+fn sliced(cluster: &mut Cluster) -> Vec<Vec<f64>> {
+    let mut orders = BlockOrders::new(2);
     let rounds = (0..SECONDS / SLICE).map(|_| {
-        let mut figures = [0.0; 2];
-        for arm in [first, 1 - first] {
+        let mut figures = vec![0.0; 2];
+        for arm in orders.draw(&mut cluster.random) {
             cluster.second();
-            figures[arm] = cluster.mean(SLICE - 1);
+            figures[arm] = cluster.mean(SLICE - 1).exp();
         }
-        figures[1] - figures[0]
+        figures
     });
     rounds.collect()
 }

@@ -1,15 +1,28 @@
 //! The figure that a metric stands for, of a trial or of a slice of one.
 
+use std::collections::BTreeMap;
+
 use crate::result::{Cpu, LatencyNs, Metric, Slice, Trial};
 
 /// The operation under which figures of a whole trial are compared.
 pub(super) const WHOLE_TRIAL: &str = "all";
+
+/// Clients that do all of their work within our own process.
+const WITHIN_OUR_PROCESS: [&str; 4] = ["null", "librbd", "librados", "libcephfs"];
+
+/// Whether CPU per I/O is to be that of the whole host, for all trials alike: where any of them has its I/O done by the
+/// kernel, or by another process.
+pub(super) fn costs_whole_host(trials: &[&Trial]) -> bool {
+    let mut clients = trials.iter().filter_map(|trial| trial.conditions.get("client"));
+    clients.any(|client| !WITHIN_OUR_PROCESS.contains(&client.as_str()))
+}
 
 /// What makes one figure: a trial, or a slice of a trial whose arms alternated.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Piece<'a> {
     trial: &'a Trial,
     slice: Option<&'a Slice>,
+    whole_host: bool,
 }
 
 /// One operation's figures of a piece.
@@ -21,13 +34,15 @@ struct Figures<'a> {
 }
 
 impl<'a> Piece<'a> {
-    /// The pieces of a trial with the number that pairs them with those of other arms: its slices by round, or itself.
-    pub(super) fn of(trial: &'a Trial) -> Vec<((u32, u32), Self)> {
-        if trial.slices.is_empty() {
-            return vec![((trial.repeat, 0), Self { trial, slice: None })];
-        }
-        let slices = trial.slices.iter();
-        slices.map(|slice| ((trial.repeat, slice.round), Self { trial, slice: Some(slice) })).collect()
+    /// All of a trial.
+    pub(super) const fn of(trial: &'a Trial, whole_host: bool) -> Self {
+        Self { trial, slice: None, whole_host }
+    }
+
+    /// The slices of a trial, by the round that pairs them with those of other arms.
+    pub(super) fn slices_of(trial: &'a Trial, whole_host: bool) -> BTreeMap<u32, Self> {
+        let piece = |slice: &'a Slice| (slice.round, Self { trial, slice: Some(slice), whole_host });
+        trial.slices.iter().map(piece).collect()
     }
 
     /// The figure of one operation of one job; CPU per I/O is a figure of the whole, under the job "" and the operation
@@ -41,7 +56,7 @@ impl<'a> Piece<'a> {
             Metric::Iops => Some(iops),
             // Acknowledged is not written: the flush at the end belongs to it.
             Metric::BytesPerS if op == "write" && self.trial.durable_on_ack == Some(false) => {
-                Some(bytes as f64 / self.seconds_with_drain()).filter(|rate| rate.is_finite())
+                self.durable_rate(bytes)
             }
             Metric::BytesPerS => Some(bytes_per_s),
             Metric::Mean => latency.mean,
@@ -63,16 +78,23 @@ impl<'a> Piece<'a> {
         Some(Figures { bytes, iops: found.iops, bytes_per_s: found.bytes_per_s, latency })
     }
 
-    fn seconds_with_drain(&self) -> f64 {
-        match self.slice {
-            Some(slice) => slice.measured_s + slice.drain_s.unwrap_or(0.0),
-            None => self.trial.measured_s + self.trial.drain_s.unwrap_or(0.0),
-        }
+    /// A job's share, by the `bytes` that it wrote, of what all jobs made durable.
+    fn durable_rate(&self, bytes: u64) -> Option<f64> {
+        let (rate, written): (_, u64) = match self.slice {
+            Some(slice) => {
+                let writes = slice.jobs.values().filter_map(|ops| ops.get("write"));
+                (slice.effective_bytes_per_s, writes.map(|found| found.bytes).sum())
+            }
+            None => {
+                let writes = self.trial.jobs.values().filter_map(|ops| ops.get("write"));
+                (self.trial.effective_bytes_per_s, writes.map(|found| found.bytes).sum())
+            }
+        };
+        (written > 0).then(|| rate.map(|rate| rate * bytes as f64 / written as f64)).flatten()
     }
 
-    /// Of the whole host where it is known, for that holds the kernel's share too; else of the process.
     fn cpu_per_io(&self) -> Option<f64> {
         let cpu: &Cpu = self.slice.map_or(&self.trial.cpu, |slice| &slice.cpu);
-        cpu.host_us_per_io.or(cpu.us_per_io)
+        if self.whole_host { cpu.host_us_per_io } else { cpu.us_per_io }
     }
 }

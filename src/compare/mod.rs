@@ -1,5 +1,6 @@
 //! What results prove about their arms. Reads saved results alone; the arithmetic is in `stats`.
 
+mod block;
 mod claim;
 mod figure;
 mod open;

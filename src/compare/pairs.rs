@@ -4,22 +4,23 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Deserialize;
 
+use super::block::Block;
 use super::claim::{self, Claim};
-use super::figure::{Piece, WHOLE_TRIAL};
+use super::figure::{self, WHOLE_TRIAL};
 use super::workloads::{self, Workload};
 use crate::profile::Compare;
 use crate::result::{Comparison, Metric, ResultFile, Trial};
-use crate::stats::{Looks, complete, log_ratios, paired};
+use crate::stats::{Looks, mean_log_ratio, paired};
 
-/// Every arm against the baseline, by each metric of each job and operation: trials of one repeat make a block, of which
-/// the slices of one round are averaged, and whatever lacks an arm is left out whole. A run of one repeat proves nothing.
+/// Every arm against the baseline, by each metric of each job and operation: trials of one repeat make a block, and a
+/// block that lacks an arm is left out whole. A run of one repeat proves nothing.
 #[must_use]
 pub fn within_run(result: &ResultFile) -> Vec<Comparison> {
     let terms = terms(result);
     let mut claims = Vec::new();
     for (workload, trials) in workloads::grouped(result.trials.iter().map(|trial| (trial, ()))) {
         let trials: Vec<_> = trials.into_iter().map(|(trial, ())| trial).collect();
-        compare_arms(&terms, &workload, &trials, &mut claims);
+        compare_arms(result, &terms, &workload, &trials, &mut claims);
     }
     let looks = result.most_repeats.map(Looks::until);
     claim::judged(claims, &terms, looks.as_ref())
@@ -32,49 +33,39 @@ pub(super) fn terms(result: &ResultFile) -> Compare {
 }
 
 fn compare_arms<'a>(
+    result: &ResultFile,
     terms: &Compare,
     workload: &Workload<'a>,
     trials: &[&'a Trial],
     claims: &mut Vec<Claim<'a>>,
 ) {
-    let arms = arms(trials);
+    let arms = arms(result, trials);
     let Some(baseline) = baseline(terms, trials, &arms) else { return };
-    let mut blocks: BTreeMap<(u32, u32), BTreeMap<&str, Piece<'_>>> = BTreeMap::new();
+    let whole_host = figure::costs_whole_host(trials);
+    let mut blocks: BTreeMap<u32, BTreeMap<&str, &Trial>> = BTreeMap::new();
     for trial in trials {
-        for (block, piece) in Piece::of(trial) {
-            blocks.entry(block).or_default().insert(&trial.arm, piece);
-        }
+        blocks.entry(trial.repeat).or_default().insert(&trial.arm, trial);
     }
-    let repeats: BTreeSet<u32> = trials.iter().map(|trial| trial.repeat).collect();
+    let blocks: Vec<Block<'_>> = blocks.values().map(|trials| Block::of(&arms, trials, whole_host)).collect();
     for (job, op, metric) in figures(&terms.metrics, trials) {
-        let of_block = |block: &BTreeMap<&str, Piece<'_>>| -> Vec<Option<f64>> {
-            let of_arm = |arm: &&str| block.get(arm).and_then(|piece| piece.value(job, op, metric));
-            arms.iter().map(of_arm).collect()
-        };
-        let of_repeat = |repeat: &u32| {
-            let blocks = blocks.range((*repeat, 0)..=(*repeat, u32::MAX));
-            complete(&blocks.map(|(_, block)| of_block(block)).collect::<Vec<_>>())
-        };
-        let figures: Vec<_> = repeats.iter().map(of_repeat).collect();
+        let figures: Vec<_> = blocks.iter().map(|block| block.figures(job, op, metric)).collect();
         for (candidate, arm) in arms.iter().enumerate().filter(|(index, _)| *index != baseline) {
-            let ratios =
-                figures.iter().filter_map(|blocks| average(&log_ratios(blocks, baseline, candidate)));
-            let Some(mean) = paired(&ratios.collect::<Vec<_>>()) else { continue };
+            let ratios: Vec<f64> =
+                figures.iter().filter_map(|rounds| mean_log_ratio(rounds, baseline, candidate)).collect();
+            let Some(mean) = paired(&ratios) else { continue };
             let (workload, baseline) = (workload.clone(), arms[baseline].to_owned());
             claims.push(Claim { workload, job, op, metric, baseline, candidate: (*arm).to_owned(), mean });
         }
     }
 }
 
-/// The one log ratio of a repeat: slices follow each other too closely to be blocks of their own.
-fn average(log_ratios: &[f64]) -> Option<f64> {
-    (!log_ratios.is_empty()).then(|| log_ratios.iter().sum::<f64>() / log_ratios.len() as f64)
-}
-
-/// The arms by name, so that the order in which they happened to run says nothing.
-fn arms<'a>(trials: &[&'a Trial]) -> Vec<&'a str> {
-    let names: BTreeSet<&str> = trials.iter().map(|trial| trial.arm.as_str()).collect();
-    names.into_iter().collect()
+/// The arms in the order of the profile; that in which they happened to run says nothing.
+fn arms<'a>(result: &ResultFile, trials: &[&'a Trial]) -> Vec<&'a str> {
+    let mut trials = trials.to_vec();
+    trials.sort_by(|a, b| result.arms_in_profile_order(a, b));
+    let mut arms: Vec<&str> = trials.into_iter().map(|trial| trial.arm.as_str()).collect();
+    arms.dedup();
+    arms
 }
 
 /// The arm that `compare.baseline` names, by its own name or its target's; without it the first.

@@ -3,11 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::claim::{self, Claim};
-use super::figure::Piece;
+use super::figure::{self, Piece};
 use super::workloads;
 use super::{pairs, sides};
 use crate::profile::Compare;
-use crate::result::{Comparison, Metric, ResultFile, Trial};
+use crate::result::{Comparison, Metric, ResultFile, SeriesPoint, Trial};
 use crate::stats::Mean;
 
 /// Why results can't be compared.
@@ -85,8 +85,9 @@ pub fn across_runs(results: &[ResultFile], baseline: Option<&str>) -> Result<Acr
         let Some(base) = arms.remove(&baseline) else { continue };
         for (candidate, trials) in arms {
             let both: Vec<&Trial> = base.iter().chain(&trials).copied().collect();
+            let whole_host = figure::costs_whole_host(&both);
             for (job, op, metric) in pairs::figures(&terms.metrics, &both) {
-                let side = |trials: &[&Trial]| mean(trials, job, op, metric);
+                let side = |trials: &[&Trial]| mean(trials, whole_host, (job, op, metric));
                 let Some((mine, theirs)) = side(&trials).zip(side(&base)) else { continue };
                 let (baseline, candidate) = (baseline.clone(), candidate.clone());
                 claims.push(Claim {
@@ -116,32 +117,32 @@ fn metrics(results: &[ResultFile]) -> Vec<Metric> {
 
 /// The mean of the logarithm of a figure: over repeats, or of a single trial over its seconds; of both, neighbours may be
 /// alike. `None` where neither tells how sure it is.
-fn mean(trials: &[&Trial], job: &str, op: &str, metric: Metric) -> Option<Mean> {
-    let pieces = trials.iter().flat_map(|trial| Piece::of(trial));
-    let values = pieces.filter_map(|(_, piece)| piece.value(job, op, metric)).filter(|value| *value > 0.0);
-    let logs: Vec<f64> = values.map(f64::ln).collect();
-    let sliced = trials.iter().any(|trial| !trial.slices.is_empty());
-    match (logs.len(), trials) {
-        (4.., _) => Mean::of_series(&logs),
-        (2.., _) if !sliced => Mean::of_independent(&logs),
-        (1, [trial]) => of_seconds(trial, job, op, metric),
+fn mean(trials: &[&Trial], whole_host: bool, (job, op, metric): (&str, &str, Metric)) -> Option<Mean> {
+    let value = |trial: &&Trial| Piece::of(trial, whole_host).value(job, op, metric);
+    let values: Vec<f64> = trials.iter().filter_map(value).filter(|value| *value > 0.0).collect();
+    let logs: Vec<f64> = values.iter().copied().map(f64::ln).collect();
+    match (&logs[..], trials) {
+        ([_, _, _, _, ..], _) => Mean::of_series(&logs),
+        ([_, _, ..], _) => Mean::of_independent(&logs),
+        ([whole], [trial]) => of_seconds(*whole, &seconds(trial, job, op, metric)),
         _ => None,
     }
 }
 
 /// The logarithm of a single trial's figure, as sure as its seconds make it.
-fn of_seconds(trial: &Trial, job: &str, op: &str, metric: Metric) -> Option<Mean> {
-    let whole = Piece::of(trial).first()?.1.value(job, op, metric)?;
+fn of_seconds(whole: f64, seconds: &[f64]) -> Option<Mean> {
+    let series = Mean::of_series(seconds).filter(|series| series.value > 0.0)?;
+    Some(Mean { value: whole, error: series.error / series.value, degrees: series.degrees })
+}
+
+fn seconds(trial: &Trial, job: &str, op: &str, metric: Metric) -> Vec<f64> {
     let points = trial.series.iter().filter(|point| point.job == job && point.op == op);
-    let seconds: Vec<f64> = points
-        .filter_map(|point| match metric {
-            Metric::Iops => Some(point.iops),
-            Metric::BytesPerS => Some(point.bytes_per_s),
-            Metric::Mean => point.mean_ns,
-            // Of these a second has too few I/Os, or no figure.
-            Metric::P50 | Metric::P99 | Metric::P99_9 | Metric::UsPerIo => None,
-        })
-        .collect();
-    let series = Mean::of_series(&seconds).filter(|series| series.value > 0.0)?;
-    Some(Mean { value: whole.ln(), error: series.error / series.value, degrees: series.degrees })
+    let figure = |point: &SeriesPoint| match metric {
+        Metric::Iops => Some(point.iops),
+        Metric::BytesPerS => Some(point.bytes_per_s),
+        Metric::Mean => point.mean_ns,
+        // Of these a second has too few I/Os, or no figure.
+        Metric::P50 | Metric::P99 | Metric::P99_9 | Metric::UsPerIo => None,
+    };
+    points.filter_map(figure).collect()
 }

@@ -21,6 +21,14 @@ pub fn log_ratios(blocks: &[Vec<f64>], baseline: usize, candidate: usize) -> Vec
     blocks.iter().map(|block| (block[candidate] / block[baseline]).ln()).collect()
 }
 
+/// The one log ratio of a block: that of its trials, or the mean over its rounds of slices, which follow each other too
+/// closely to be blocks of their own. `None` for a block without any.
+#[must_use]
+pub fn mean_log_ratio(rounds: &[Vec<f64>], baseline: usize, candidate: usize) -> Option<f64> {
+    let ratios = log_ratios(rounds, baseline, candidate);
+    (!ratios.is_empty()).then(|| ratios.iter().sum::<f64>() / ratios.len() as f64)
+}
+
 /// The mean of the log ratios of independent blocks; `None` for fewer than two.
 #[must_use]
 pub fn paired(log_ratios: &[f64]) -> Option<Mean> {

@@ -10,7 +10,7 @@ mod mean;
 mod ratio;
 mod student;
 
-pub use blocks::{complete, log_ratios, paired};
+pub use blocks::{complete, log_ratios, mean_log_ratio, paired};
 pub use family::{FIRST_LOOK, Family, LEVEL, Looks, MAX_BLOCKS};
 pub use mean::Mean;
 pub use ratio::Ratio;
