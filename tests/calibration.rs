@@ -30,18 +30,20 @@ fn equal_arms_are_told_apart_in_no_more_than_six_runs_of_a_hundred() {
 }
 
 #[test]
-fn looking_after_each_block_tells_equal_arms_apart_no_more_often() {
+fn looking_time_and_again_tells_equal_arms_apart_no_more_often() {
     for (noise, name) in Noise::ALL {
-        let tally = tally(noise, (2, 1), 1.0, Repeats::Auto);
-        let claims = tally.percent(tally.claims);
-        assert!(claims <= 5.0, "{name}: {claims} %");
+        for (family, most) in [((2, 1), 5), ((2, 1), 60), ((4, 4), 5)] {
+            let tally = tally(noise, family, 1.0, Repeats::Auto(most));
+            let claims = tally.percent(tally.claims);
+            assert!(claims <= 5.0, "{name}, {family:?}, at most {most} blocks: {claims} %");
+        }
     }
 }
 
 #[test]
 fn intervals_hold_the_truth() {
     for (noise, name) in Noise::ALL {
-        for repeats in [Repeats::Fixed(3), Repeats::Fixed(10), Repeats::Auto] {
+        for repeats in [Repeats::Fixed(3), Repeats::Fixed(10), Repeats::Auto(20)] {
             let tally = tally(noise, (2, 1), 1.2, repeats);
             let covered = tally.percent(tally.covered);
             assert!(covered >= 93.0, "{name}, {repeats:?}: {covered} %");
@@ -65,8 +67,8 @@ fn twice_the_rate_is_seen_in_3_blocks_with_a_noise_of_10_percent() {
 
 #[test]
 fn repeats_stop_early_where_the_effect_is_large() {
-    let small = tally(Noise::Normal, (2, 1), 1.1, Repeats::Auto);
-    let large = tally(Noise::Normal, (2, 1), 1.3, Repeats::Auto);
+    let small = tally(Noise::Normal, (2, 1), 1.1, Repeats::Auto(60));
+    let large = tally(Noise::Normal, (2, 1), 1.3, Repeats::Auto(60));
     assert!(small.percent(small.decided) >= 99.0, "{small:?}");
     assert!(large.blocks * 3 < small.blocks * 2, "{large:?} {small:?}");
 }

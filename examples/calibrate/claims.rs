@@ -1,7 +1,7 @@
 //! What the verdict code says of runs whose truth is known.
 
 use cephmark::result::Verdict;
-use cephmark::stats::{Family, Looks, MAX_BLOCKS, Ratio, complete, log_ratios, paired};
+use cephmark::stats::{Family, Looks, Ratio, complete, log_ratios, paired};
 
 use super::world::{Run, World};
 
@@ -15,8 +15,8 @@ const PRECISION: f64 = 0.02;
 pub(crate) enum Repeats {
     /// So many blocks.
     Fixed(u32),
-    /// Until every comparison is settled.
-    Auto,
+    /// Until every comparison is settled, with so many blocks at the most.
+    Auto(u32),
 }
 
 /// Counts over many runs.
@@ -58,15 +58,14 @@ impl Tally {
 /// The final ratios of a run, and how many blocks it took.
 fn judge(mut run: Run, world: World, repeats: Repeats) -> (Vec<Ratio>, u32) {
     let comparisons = (world.arms - 1) * world.metrics;
-    let (looks, family) = match repeats {
-        Repeats::Fixed(_) => (None, Family::of(comparisons)),
-        Repeats::Auto => {
-            let looks = Looks::until(MAX_BLOCKS);
+    let (last, looks, family) = match repeats {
+        Repeats::Fixed(blocks) => (blocks, None, Family::of(comparisons)),
+        Repeats::Auto(most) => {
+            let looks = Looks::until(most);
             let family = Family::watched(comparisons, &looks);
-            (Some(looks), family)
+            (most, Some(looks), family)
         }
     };
-    let last = if let Repeats::Fixed(blocks) = repeats { blocks } else { MAX_BLOCKS };
     for blocks in 1..=last {
         run.block();
         let looks_now = looks.as_ref().map_or(blocks == last, |looks| looks.is_one(blocks));

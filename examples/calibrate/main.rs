@@ -8,6 +8,7 @@ mod claims;
 mod time;
 mod world;
 
+use cephmark::stats::MAX_BLOCKS;
 use claims::{Repeats, Tally};
 use time::{Drift, Order, compare, single_trials_differ};
 use world::{Noise, World};
@@ -58,16 +59,23 @@ fn equal_arms(draws: usize) {
 }
 
 fn equal_arms_watched(draws: usize) {
-    let header = ["noise", "1", "4", "12", "mean blocks of 1"].map(str::to_owned);
+    let cells: Vec<_> =
+        [5, 20, MAX_BLOCKS].iter().flat_map(|most| FAMILIES.map(|family| (family, *most))).collect();
+    let mut header = vec!["noise".to_owned()];
+    header.extend(cells.iter().map(|((arms, metrics), most)| format!("{} x {most}", (arms - 1) * metrics)));
+    header.push(format!("mean blocks of 1 x {MAX_BLOCKS}"));
     let rows = Noise::ALL.iter().map(|(noise, name)| {
-        let tallies = FAMILIES
-            .map(|(arms, metrics)| Tally::of(world(*noise, arms, metrics, 1.0), Repeats::Auto, draws));
+        let tally = |((arms, metrics), most)| {
+            Tally::of(world(*noise, arms, metrics, 1.0), Repeats::Auto(most), draws)
+        };
+        let tallies: Vec<Tally> = cells.iter().copied().map(tally).collect();
         let mut row = vec![(*name).to_owned()];
         row.extend(tallies.iter().map(|tally| format!("{:.1}", claims_at_most(tally))));
-        row.push(format!("{:.0}", tallies[0].blocks as f64 / draws as f64));
+        row.push(format!("{:.0}", tallies[2 * FAMILIES.len()].blocks as f64 / draws as f64));
         row
     });
-    table("Equal arms, `repeats: auto`: the same, by comparisons", &header, rows);
+    let title = "Equal arms, `repeats: auto`: runs that claim a difference, upper bound in % (comparisons x blocks at the most)";
+    table(title, &header, rows);
 }
 
 fn true_effects(draws: usize) {
@@ -97,7 +105,7 @@ fn watched_effects(draws: usize) {
     let header = ["noise", "effect", "decided", "all intervals hold the truth", "mean blocks"];
     let cases = Noise::ALL.iter().flat_map(|noise| [1.1, 1.3].map(|ratio| (noise, ratio)));
     let rows = cases.map(|((noise, name), ratio)| {
-        let tally = Tally::of(world(*noise, 2, 1, ratio), Repeats::Auto, draws);
+        let tally = Tally::of(world(*noise, 2, 1, ratio), Repeats::Auto(MAX_BLOCKS), draws);
         vec![
             (*name).to_owned(),
             format!("x{ratio:.2}"),
@@ -117,7 +125,7 @@ fn proving_same(draws: usize) {
     let header = ["noise of a trial", "decided", "mean blocks"].map(str::to_owned);
     let rows = [0.01, 0.02, 0.03, 0.05].into_iter().map(|noise| {
         let world = World { scale: noise / 0.05, ..world(Noise::Normal, 2, 1, 1.0) };
-        let tally = Tally::of(world, Repeats::Auto, draws);
+        let tally = Tally::of(world, Repeats::Auto(MAX_BLOCKS), draws);
         let blocks = format!("{:.1}", tally.blocks as f64 / draws as f64);
         vec![format!("{:.0} %", noise * 100.0), percent(&tally, tally.decided), blocks]
     });

@@ -69,8 +69,21 @@ pub enum Event {
     Tick(Tick),
     /// A trial is over.
     TrialDone(TrialLine),
+    /// A run that repeats until it has decided looked at its comparisons.
+    Look(Look),
     /// Something the user should read now.
     Message(String),
+}
+
+/// What a run that repeats until it has decided found when it looked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Look {
+    /// The comparisons that more repeats may decide.
+    pub open: Vec<String>,
+    /// How many comparisons there are.
+    pub of: usize,
+    /// After how many repeats it looked, and what follows.
+    pub text: String,
 }
 
 /// The load of the last second, over all jobs.

@@ -20,7 +20,7 @@ mod text;
 
 pub use csv::{COLUMNS as CSV_COLUMNS, csv};
 pub use document::Detail;
-pub use event::{Event, Phase, Tick, TrialLine};
+pub use event::{Event, Look, Phase, Tick, TrialLine};
 pub use json::json;
 pub use markdown::markdown;
 pub use palette::{Palette, Tone};

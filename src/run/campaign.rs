@@ -95,16 +95,21 @@ impl<'a> Campaign<'a> {
         }
         let (mut course, mut index) = (Course::new(self.plan), 0);
         for unit in self.plan.units() {
-            if let Some(line) = course.reach(unit[0].repeat, &self.result, Instant::now()) {
-                self.events.message(line);
-            }
+            self.look(&mut course, unit[0].repeat);
             if course.wants(unit[0].workload) {
                 self.repeat(index, unit).await?;
                 index += unit.len();
             }
         }
+        self.look(&mut course, self.plan.run.repeats);
         self.result.planned_trials = index as u32;
         Ok(())
+    }
+
+    fn look(&self, course: &mut Course<'_>, repeat: u32) {
+        if let Some(look) = course.reach(repeat, &self.result, Instant::now()) {
+            self.events.send(Event::Look(look));
+        }
     }
 
     /// One repeat of what runs together: attempts until none is invalid, or there are no retries left.

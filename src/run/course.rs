@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use crate::compare;
 use crate::plan::{Plan, WorkloadPlan};
+use crate::report::Look;
 use crate::result::{Comparison, ResultFile};
 use crate::stats::Looks;
 use crate::units::Time;
@@ -48,8 +49,8 @@ impl<'a> Course<'a> {
         self.goes_on[workload]
     }
 
-    /// Comes to a trial of this repeat, and decides what goes on if it is a new one; the line is for the user.
-    pub(super) fn reach(&mut self, repeat: u32, result: &ResultFile, now: Instant) -> Option<String> {
+    /// Comes to a trial of this repeat, or to the end after the last one, and decides what goes on if it is a new one.
+    pub(super) fn reach(&mut self, repeat: u32, result: &ResultFile, now: Instant) -> Option<Look> {
         let looks = self.looks.as_ref().filter(|_| repeat != self.repeat)?;
         let is_look = looks.is_one(repeat);
         let took = now - std::mem::replace(&mut self.repeat_started, now);
@@ -67,7 +68,11 @@ impl<'a> Course<'a> {
         if spent.is_some() {
             self.goes_on.fill(false);
         }
-        (is_look || spent.is_some()).then(|| said(repeat, &open, result.comparisons.len(), spent))
+        (is_look || spent.is_some()).then(|| Look {
+            open: open.iter().map(|comparison| name(comparison)).collect(),
+            of: result.comparisons.len(),
+            text: said(repeat, &open, result.comparisons.len(), spent),
+        })
     }
 }
 
@@ -140,11 +145,11 @@ compare: {precision: 2%}
         Plan::new(&Profile::parse("test.yaml", profile, &[]).expect("a profile")).expect("a plan")
     }
 
-    /// A result with one comparison for each workload, undecided where it has an interval that is so wide.
+    /// A result with one comparison for each workload, undecided where its interval has a half width.
     fn result(plan: &Plan, widths: [Option<f64>; 3]) -> ResultFile {
         let mut result = ResultFile::new(plan.profile.clone(), Timestamp::now());
         for (workload, width) in plan.workloads.iter().zip(widths) {
-            let wide = 1.0 + width.unwrap_or(0.5);
+            let ci = width.map_or([1.2, 1.5], |width| [1.0 / (1.0 + width), 1.0 + width]);
             result.comparisons.push(Comparison {
                 workload: workload.name.clone(),
                 settings: workload.settings.iter().cloned().collect(),
@@ -154,7 +159,7 @@ compare: {precision: 2%}
                 baseline: "a".to_owned(),
                 candidate: "b".to_owned(),
                 ratio: 1.0,
-                ci: [1.0 / wide, wide],
+                ci,
                 level: 0.95,
                 p_value: 0.5,
                 verdict: if width.is_some() { Verdict::Undecided } else { Verdict::Better },
@@ -179,14 +184,15 @@ compare: {precision: 2%}
             "no look is due"
         );
         assert_eq!(wanted(&course), [true; 3]);
-        let line = course.reach(3, &open, now).expect("the first look");
+        let look = course.reach(3, &open, now).expect("the first look");
+        assert_eq!((look.open.len(), look.of), (1, 3));
         assert_eq!(
-            line,
+            look.text,
             "after 3 repeats 1 of 3 comparisons is open: w iodepth=32 write iops, b against a (0.93 to 1.07)"
         );
         assert_eq!(wanted(&course), [false, false, true]);
-        let line = course.reach(4, &result(&plan, [None; 3]), now);
-        assert_eq!(line.as_deref(), Some("after 4 repeats all 3 comparisons are decided"));
+        let look = course.reach(4, &result(&plan, [None; 3]), now).expect("another look");
+        assert_eq!(look.text, "after 4 repeats all 3 comparisons are decided");
         assert_eq!(wanted(&course), [false; 3]);
         assert_eq!(course.reach(5, &open, now), None, "it is over");
     }
@@ -197,7 +203,7 @@ compare: {precision: 2%}
         let mut course = Course::new(&plan);
         let (open, start) = (result(&plan, [Some(0.1); 3]), course.started);
         assert_eq!(course.reach(1, &open, start + SECOND * 40), None);
-        let line = course.reach(2, &open, start + SECOND * 70).expect("the next would end at 100 s");
+        let line = course.reach(2, &open, start + SECOND * 70).expect("the next would end at 100 s").text;
         assert!(line.starts_with("after 2 repeats 3 of 3 comparisons are open: "), "{line}");
         assert!(line.ends_with("; the budget of 90s ends the run"), "{line}");
         assert_eq!(wanted(&course), [false; 3]);
@@ -209,8 +215,8 @@ compare: {precision: 2%}
         let mut course = Course::new(&plan);
         let mut nothing = result(&plan, [None; 3]);
         nothing.comparisons.clear();
-        let line = course.reach(3, &nothing, course.started);
-        assert_eq!(line.as_deref(), Some("after 3 repeats nothing can be compared yet"));
+        let look = course.reach(3, &nothing, course.started).expect("the first look");
+        assert_eq!(look.text, "after 3 repeats nothing can be compared yet");
         assert_eq!(wanted(&course), [true; 3]);
     }
 

@@ -2,7 +2,7 @@
 
 use super::family::{Family, LEVEL};
 use super::mean::Mean;
-use crate::result::Verdict;
+use crate::result::{Comparison, Verdict};
 
 /// Candidate over baseline, with an interval that holds for all comparisons of the run together.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -15,6 +15,13 @@ pub struct Ratio {
     pub high: f64,
     /// Corrected probability of an estimate this far from 1 if the true ratio is 1.
     pub p_value: f64,
+}
+
+impl From<&Comparison> for Ratio {
+    fn from(comparison: &Comparison) -> Self {
+        let Comparison { ratio, ci: [low, high], p_value, .. } = *comparison;
+        Self { value: ratio, low, high, p_value }
+    }
 }
 
 impl Ratio {

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::report::event::{Event, Phase, Tick, TrialLine};
+use crate::report::event::{Event, Look, Phase, Tick, TrialLine};
 use crate::report::human::{self, Kind, digits};
 use crate::result::Status;
 
@@ -17,6 +17,8 @@ pub(super) struct Board {
     trial: Option<(usize, String)>,
     phase: Option<Stretch>,
     tick: Option<Tick>,
+    /// What was found at the last look, of a run that repeats until it has decided.
+    look: Option<Look>,
     started: Instant,
 }
 
@@ -38,6 +40,7 @@ impl Board {
             trial: None,
             phase: None,
             tick: None,
+            look: None,
             started: now,
         }
     }
@@ -63,6 +66,11 @@ impl Board {
                 (self.trial, self.phase, self.tick) = (None, None, None);
                 return Some(line);
             }
+            Event::Look(look) => {
+                let text = look.text.clone();
+                self.look = Some(look);
+                return Some(text);
+            }
             Event::Message(text) => return Some(text),
         }
         None
@@ -85,6 +93,18 @@ impl Board {
     /// `12.3k IOPS, 48.0 MiB/s, p99 2.60 ms`
     pub(super) fn load(&self) -> Option<String> {
         self.tick.as_ref().map(load)
+    }
+
+    /// `1 of 4 comparisons open`
+    pub(super) fn open(&self) -> Option<String> {
+        let Look { open, of, .. } = self.look.as_ref()?;
+        (*of > 0).then(|| format!("{} of {} open", open.len(), human::plural(*of, "comparison")))
+    }
+
+    /// The open comparisons, a line each as far as `lines` reach.
+    pub(super) fn open_ones(&self, lines: usize) -> Vec<String> {
+        let open = self.look.iter().flat_map(|look| &look.open);
+        open.take(lines).map(|comparison| format!("open: {comparison}")).collect()
     }
 
     /// What is left of the run as far as it is known; nothing before it is.
@@ -145,6 +165,18 @@ mod tests {
         board.take(Event::Phase(Phase::Measure, second(30)), start + second(9));
         assert_eq!(board.left(start + second(9)), Some(second(65)));
         assert_eq!(board.left(start + second(19)), Some(second(55)));
+    }
+
+    #[test]
+    fn comparisons_that_are_open_are_kept_in_sight() {
+        let mut board = Board::new(Instant::now());
+        assert_eq!((board.open(), board.open_ones(3)), (None, vec![]));
+        let open =
+            ["w iops, b against a (0.93 to 1.07)", "w p99, b against a (0.8 to 1.2)"].map(str::to_owned);
+        let look = Look { open: open.into(), of: 3, text: "after 3 repeats".to_owned() };
+        assert_eq!(board.take(Event::Look(look), Instant::now()).as_deref(), Some("after 3 repeats"));
+        assert_eq!(board.open().as_deref(), Some("2 of 3 comparisons open"));
+        assert_eq!(board.open_ones(1), ["open: w iops, b against a (0.93 to 1.07)"]);
     }
 
     #[test]

@@ -27,7 +27,7 @@ impl Lines {
         }
         self.last = Some(now);
         let left = board.left(now).map(|left| format!("{} left", human::clock(left)));
-        let parts = [board.activity(now), board.load(), left];
+        let parts = [board.activity(now), board.load(), board.open(), left];
         Some(parts.into_iter().flatten().collect::<Vec<_>>().join(", "))
     }
 }

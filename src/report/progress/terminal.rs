@@ -1,4 +1,4 @@
-//! The view for a terminal: two lines that change in place, below the lines that stay.
+//! The view for a terminal: a few lines that change in place, below the lines that stay.
 
 use std::time::Instant;
 
@@ -7,7 +7,10 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use super::board::Board;
 use crate::report::human;
 
-/// Two lines of a terminal.
+/// How many open comparisons are shown.
+const OPEN: usize = 4;
+
+/// The last lines of a terminal.
 #[derive(Debug)]
 pub(super) struct Terminal {
     bar: ProgressBar,
@@ -33,8 +36,9 @@ impl Terminal {
         self.bar.set_length((done + left.unwrap_or(done)).as_millis().max(1) as u64);
         self.bar.set_position(done.as_millis() as u64);
         let left = left.map(|left| format!("{} left", human::clock(left)));
-        let parts = [left, board.load()];
-        self.bar.set_prefix(board.activity(now).unwrap_or_default());
+        let parts = [left, board.load(), board.open()];
+        let lines = board.open_ones(OPEN).into_iter().chain([board.activity(now).unwrap_or_default()]);
+        self.bar.set_prefix(lines.collect::<Vec<_>>().join("\n"));
         self.bar.set_message(parts.into_iter().flatten().collect::<Vec<_>>().join(", "));
     }
 
