@@ -30,7 +30,8 @@ pub(crate) enum Drift {
     Walk,
 }
 
-/// Two arms that do the same, on a cluster that drifts; each second has a noise of 10 % of its own.
+/// Two arms that do the same, on a cluster that drifts; each second has a noise of 10 % of its own, and each trial, which
+/// makes new connections, has a luck of 1 % that lasts for all of it.
 struct Cluster {
     random: Xoshiro256PlusPlus,
     drift: Drift,
@@ -55,6 +56,14 @@ impl Cluster {
         self.level + 0.1 * self.normal()
     }
 
+    fn luck(&mut self) -> f64 {
+        0.01 * self.normal()
+    }
+
+    fn trial(&mut self) -> f64 {
+        self.luck() + self.mean(SECONDS)
+    }
+
     fn mean(&mut self, seconds: usize) -> f64 {
         (0..seconds).map(|_| self.second()).sum::<f64>() / seconds as f64
     }
@@ -66,7 +75,7 @@ pub(crate) fn compare(order: Order, drift: Drift, seed: u64) -> Ratio {
     let mean = match order {
         Order::Sequential => {
             let mut arm = || {
-                let trials: Vec<f64> = (0..TRIALS).map(|_| cluster.mean(SECONDS)).collect();
+                let trials: Vec<f64> = (0..TRIALS).map(|_| cluster.trial()).collect();
                 Mean::of_series(&trials).expect("there are enough trials")
             };
             let baseline = arm();
@@ -87,7 +96,7 @@ fn interleaved(cluster: &mut Cluster) -> Vec<f64> {
     let blocks = (0..TRIALS).map(|_| {
         let mut figures = [0.0; 2];
         for arm in orders.draw(&mut cluster.random) {
-            figures[arm] = cluster.mean(SECONDS);
+            figures[arm] = cluster.trial();
         }
         figures[1] - figures[0]
     });
@@ -97,11 +106,12 @@ fn interleaved(cluster: &mut Cluster) -> Vec<f64> {
 /// The figures of both arms in each round of slices of one trial.
 fn sliced(cluster: &mut Cluster) -> Vec<Vec<f64>> {
     let mut orders = BlockOrders::new(2);
+    let luck = [cluster.luck(), cluster.luck()];
     let rounds = (0..SECONDS / SLICE).map(|_| {
         let mut figures = vec![0.0; 2];
         for arm in orders.draw(&mut cluster.random) {
             cluster.second();
-            figures[arm] = cluster.mean(SLICE - 1).exp();
+            figures[arm] = (luck[arm] + cluster.mean(SLICE - 1)).exp();
         }
         figures
     });

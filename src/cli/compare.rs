@@ -44,15 +44,15 @@ pub enum FailOn {
 /// [`Failure`] if a result can't be read, or they can't be compared.
 pub fn run(args: &CompareArgs) -> Result<Exit, Failure> {
     let results: Result<Vec<_>, _> = args.results.iter().map(|path| ResultFile::load(path)).collect();
-    let mut results = results?;
-    let across = match &mut results[..] {
-        [one] => {
-            if let Some(baseline) = &args.baseline {
-                one.profile["compare"]["baseline"] = baseline.as_str().into();
-            }
-            Across { comparisons: compare::within_run(one), warnings: Vec::new() }
+    let across = match (&results?[..], &args.baseline) {
+        ([one], baseline) => {
+            let comparisons = match baseline {
+                None => compare::within_run(one),
+                Some(baseline) => compare::within_run_against(one, baseline)?,
+            };
+            Across { comparisons, warnings: Vec::new() }
         }
-        several => compare::across_runs(several, args.baseline.as_deref())?,
+        (several, baseline) => compare::across_runs(several, baseline.as_deref())?,
     };
     if across.comparisons.is_empty() {
         let message = "nothing to compare: it takes two arms that ran a workload twice or more".to_owned();

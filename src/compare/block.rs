@@ -44,3 +44,56 @@ impl<'a> Block<'a> {
         found
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::result::{Figures, LatencyNs, Ops, Slice, SliceFigures};
+
+    fn latency(mean: f64, p99: Option<u64>) -> LatencyNs {
+        LatencyNs { mean: Some(mean), p99, ..LatencyNs::default() }
+    }
+
+    /// A trial with slices of these mean latencies.
+    fn sliced(means: &[f64], p99: Option<u64>) -> Trial {
+        let slice = |(round, mean): (usize, &f64)| {
+            let found = SliceFigures { latency_ns: latency(*mean, p99), ..SliceFigures::default() };
+            let jobs = [(String::new(), [("read".to_owned(), found)].into())].into();
+            Slice { round: round as u32, jobs, ..Slice::default() }
+        };
+        let whole = Figures { latency_ns: latency(7.0, Some(9)), ..Figures::default() };
+        Trial {
+            jobs: [(String::new(), Ops::from([("read".to_owned(), whole)]))].into(),
+            slices: means.iter().enumerate().map(slice).collect(),
+            ..Trial::failed()
+        }
+    }
+
+    fn figures(a: &Trial, b: &Trial, metric: Metric) -> Vec<Vec<f64>> {
+        let trials = [("a", a), ("b", b)].into();
+        Block::of(&["a", "b"], &trials, false).figures("", "read", metric)
+    }
+
+    #[test]
+    fn slices_of_one_round_are_paired() {
+        let (a, b) = (sliced(&[1.0, 2.0], Some(5)), sliced(&[3.0, 4.0], Some(5)));
+        assert_eq!(figures(&a, &b, Metric::Mean), [[1.0, 3.0], [2.0, 4.0]]);
+        assert_eq!(figures(&a, &b, Metric::P99), [[5.0, 5.0], [5.0, 5.0]]);
+    }
+
+    #[test]
+    fn a_percentile_that_slices_have_too_few_ios_for_is_that_of_the_whole_trial() {
+        let mut a = sliced(&[1.0, 2.0], Some(5));
+        a.slices[1].jobs.get_mut("").and_then(|ops| ops.get_mut("read")).expect("reads").latency_ns.p99 =
+            None;
+        assert_eq!(figures(&a, &sliced(&[3.0, 4.0], Some(5)), Metric::P99), [[9.0, 9.0]]);
+    }
+
+    #[test]
+    fn whole_trials_are_a_pair_and_a_missing_one_leaves_none() {
+        let (a, b) = (sliced(&[], None), sliced(&[], None));
+        assert_eq!(figures(&a, &b, Metric::P99), [[9.0, 9.0]]);
+        let alone = Block::of(&["a", "b"], &[("a", &a)].into(), false);
+        assert!(alone.figures("", "read", Metric::P99).is_empty());
+    }
+}

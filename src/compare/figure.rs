@@ -98,3 +98,49 @@ impl<'a> Piece<'a> {
         if self.whole_host { cpu.host_us_per_io } else { cpu.us_per_io }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::result::{Figures as Measured, Ops};
+
+    /// A trial of two jobs that write, one three times as much as the other.
+    fn writes(durable_on_ack: bool) -> Trial {
+        let ops = |bytes: u64| {
+            Ops::from([("write".to_owned(), Measured { bytes, bytes_per_s: 1.0, ..Measured::default() })])
+        };
+        Trial {
+            jobs: [("data".to_owned(), ops(300)), ("log".to_owned(), ops(100))].into(),
+            durable_on_ack: Some(durable_on_ack),
+            effective_bytes_per_s: Some(40.0),
+            cpu: Cpu { us_per_io: Some(2.0), host_us_per_io: Some(5.0), ..Cpu::default() },
+            ..Trial::failed()
+        }
+    }
+
+    #[test]
+    fn cached_writes_count_once_they_are_durable() {
+        let rate = |trial: &Trial, job| Piece::of(trial, false).value(job, "write", Metric::BytesPerS);
+        let (cached, durable) = (writes(false), writes(true));
+        assert_eq!((rate(&cached, "data"), rate(&cached, "log")), (Some(30.0), Some(10.0)));
+        assert_eq!(rate(&durable, "data"), Some(1.0));
+    }
+
+    #[test]
+    fn cpu_is_that_of_the_host_for_all_arms_as_soon_as_one_has_its_ios_done_elsewhere() {
+        let with_client = |client: &str| {
+            let conditions = [("client".to_owned(), client.to_owned())].into();
+            Trial { conditions, ..writes(true) }
+        };
+        let (librbd, krbd) = (with_client("librbd"), with_client("krbd"));
+        let cost = |trials: &[&Trial]| {
+            let whole_host = costs_whole_host(trials);
+            trials
+                .iter()
+                .map(|trial| Piece::of(trial, whole_host).value("", WHOLE_TRIAL, Metric::UsPerIo))
+                .collect()
+        };
+        let costs: [Vec<Option<f64>>; 2] = [cost(&[&librbd, &librbd]), cost(&[&librbd, &krbd])];
+        assert_eq!(costs, [vec![Some(2.0); 2], vec![Some(5.0); 2]]);
+    }
+}

@@ -10,5 +10,5 @@ mod sides;
 mod workloads;
 
 pub use open::open;
-pub use pairs::within_run;
+pub use pairs::{within_run, within_run_against};
 pub use runs::{Across, Error, across_runs};

@@ -1,13 +1,15 @@
 //! Arms of one run against its baseline, paired by block.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
 use super::block::Block;
 use super::claim::{self, Claim};
 use super::figure::{self, WHOLE_TRIAL};
+use super::runs::Error;
 use super::workloads::{self, Workload};
+use crate::lane::Op;
 use crate::profile::Compare;
 use crate::result::{Comparison, Metric, ResultFile, Trial};
 use crate::stats::{Looks, mean_log_ratio, paired};
@@ -24,6 +26,28 @@ pub fn within_run(result: &ResultFile) -> Vec<Comparison> {
     }
     let looks = result.most_repeats.map(Looks::until);
     claim::judged(claims, &terms, looks.as_ref())
+}
+
+/// As [`within_run`], against another baseline: an arm, or a target that has just one.
+///
+/// # Errors
+/// [`Error::Baseline`] if there is no such arm.
+pub fn within_run_against(result: &ResultFile, baseline: &str) -> Result<Vec<Comparison>, Error> {
+    let mut trials: Vec<&Trial> = result.trials.iter().collect();
+    let arms = arms(result, &trials);
+    trials.retain(|trial| trial.target == baseline);
+    let of_target = self::arms(result, &trials);
+    let arm = match &of_target[..] {
+        _ if arms.contains(&baseline) => baseline,
+        [one] => one,
+        _ => {
+            let names = arms.into_iter().map(str::to_owned).collect();
+            return Err(Error::Baseline { name: baseline.to_owned(), names });
+        }
+    };
+    let mut result = result.clone();
+    result.profile["compare"]["baseline"] = arm.into();
+    Ok(within_run(&result))
 }
 
 /// `compare:` of the profile that was run.
@@ -75,15 +99,19 @@ fn baseline(terms: &Compare, trials: &[&Trial], arms: &[&str]) -> Option<usize> 
     arms.iter().position(|name| *name == arm.arm)
 }
 
-/// What is compared: each metric of each job and operation that a trial has, and those of the whole trial.
+/// What is compared: each metric of each job and operation that a trial has, and then those of the whole trial.
 pub(super) fn figures<'a>(metrics: &[Metric], trials: &[&'a Trial]) -> Vec<(&'a str, &'a str, Metric)> {
+    let place = |op: &str| Op::ALL.iter().position(|known| known.name() == op);
     let pairs = trials.iter().flat_map(|trial| {
-        trial.jobs.iter().flat_map(|(job, ops)| ops.keys().map(move |op| (job.as_str(), op.as_str())))
+        trial.jobs.iter().flat_map(|(job, ops)| ops.keys().map(|op| (job.as_str(), op.as_str())))
     });
-    let pairs: BTreeSet<_> = pairs.chain([("", WHOLE_TRIAL)]).collect();
+    let mut pairs: Vec<_> = pairs.collect();
+    pairs.sort_by_key(|(job, op)| (*job, place(op), *op));
+    pairs.dedup();
     let of_whole_trial = |metric: Metric| metric == Metric::UsPerIo;
     pairs
         .into_iter()
+        .chain([("", WHOLE_TRIAL)])
         .flat_map(|(job, op)| metrics.iter().map(move |metric| (job, op, *metric)))
         .filter(|(_, op, metric)| of_whole_trial(*metric) == (*op == WHOLE_TRIAL))
         .collect()
@@ -91,13 +119,16 @@ pub(super) fn figures<'a>(metrics: &[Metric], trials: &[&'a Trial]) -> Vec<(&'a 
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
     use serde_json::json;
 
     use super::*;
-    use crate::result::{Figures, Ops, Status, Timestamp, Verdict};
+    use crate::result::{Figures, LatencyNs, Ops, Status, Timestamp, Verdict};
 
-    fn trial(arm: &str, repeat: u32, iops: f64) -> Trial {
-        let figures = Figures { ios: 1, iops, ..Figures::default() };
+    /// A trial whose IOPS and mean latency are the same number.
+    fn trial(arm: &str, repeat: u32, figure: f64) -> Trial {
+        let latency_ns = LatencyNs { mean: Some(figure), ..LatencyNs::default() };
+        let figures = Figures { ios: 1, iops: figure, latency_ns, ..Figures::default() };
         let ops = Ops::from([("read".to_owned(), figures)]);
         Trial {
             arm: arm.to_owned(),
@@ -111,43 +142,116 @@ mod tests {
     }
 
     fn result(baseline: &str, trials: Vec<Trial>) -> ResultFile {
-        let profile = json!({"compare": {"baseline": baseline, "metrics": ["iops"]}});
+        let profile = json!({"compare": {"baseline": baseline, "metrics": ["iops", "mean"]}});
         ResultFile { trials, ..ResultFile::new(profile, Timestamp::now()) }
     }
 
-    /// `fast` does half as much again as `slow`, give or take a few percent that both share, and one that they do not.
-    fn trials() -> Vec<Trial> {
-        let blocks = [(1000.0, 1.50), (960.0, 1.49), (1040.0, 1.51), (990.0, 1.50)];
-        let both = |(repeat, (iops, by)): (usize, (f64, f64))| {
-            [trial("slow", repeat as u32, iops), trial("fast", repeat as u32, iops * by)]
+    fn trials(blocks: &[(f64, f64)]) -> Vec<Trial> {
+        let both = |(repeat, (slow, fast)): (usize, &(f64, f64))| {
+            [trial("slow", repeat as u32, *slow), trial("fast", repeat as u32, *fast)]
         };
-        blocks.into_iter().enumerate().flat_map(both).collect()
+        blocks.iter().enumerate().flat_map(both).collect()
+    }
+
+    /// `fast` does half as much again as `slow`, give or take a few percent that both share, and one that they do not.
+    const BLOCKS: [(f64, f64); 4] = [(1000.0, 1500.0), (960.0, 1430.0), (1040.0, 1570.0), (990.0, 1485.0)];
+
+    #[test]
+    fn more_iops_are_better_and_more_time_is_worse() {
+        let [iops, mean] = &within_run(&result("slow", trials(&BLOCKS)))[..] else {
+            panic!("two comparisons")
+        };
+        assert_eq!(
+            (iops.candidate.as_str(), iops.metric, iops.verdict),
+            ("fast", Metric::Iops, Verdict::Better)
+        );
+        assert_eq!((mean.metric, mean.verdict), (Metric::Mean, Verdict::Worse));
+        assert!((iops.ratio - 1.5).abs() < 0.01, "{}", iops.ratio);
     }
 
     #[test]
-    fn a_difference_is_found_and_swapping_the_arms_inverts_it() {
-        let [up] = &within_run(&result("slow", trials()))[..] else { panic!("one comparison") };
-        let [down] = &within_run(&result("fast", trials()))[..] else { panic!("one comparison") };
-        assert_eq!((up.candidate.as_str(), up.verdict), ("fast", Verdict::Better));
-        assert_eq!((down.candidate.as_str(), down.verdict), ("slow", Verdict::Worse));
-        assert!((up.ratio - 1.5).abs() < 0.01, "{}", up.ratio);
-        assert!((up.ratio * down.ratio - 1.0).abs() < 1e-12);
-        assert!((up.ci[0] * down.ci[1] - 1.0).abs() < 1e-12);
+    fn another_baseline_can_be_named_and_one_that_is_not_there_is_refused() {
+        let result = result("slow", trials(&BLOCKS));
+        let other = &within_run_against(&result, "fast").expect("an arm")[0];
+        assert_eq!((other.baseline.as_str(), other.verdict), ("fast", Verdict::Worse));
+        let message = within_run_against(&result, "fat").expect_err("no such arm").to_string();
+        assert_eq!(message, "there is no arm `fat`; there is fast, slow");
     }
 
     #[test]
-    fn a_block_that_lacks_an_arm_says_nothing() {
-        let whole = within_run(&result("slow", trials()));
-        let mut with_stray = trials();
-        with_stray.push(trial("fast", 4, 1.0));
-        with_stray.push(Trial { status: Status::Invalid, ..trial("slow", 4, 9e9) });
-        assert_eq!(within_run(&result("slow", with_stray)), whole);
+    fn a_target_of_two_arms_is_no_baseline() {
+        let mut trials = trials(&BLOCKS);
+        trials.iter_mut().for_each(|trial| trial.target = "t".to_owned());
+        assert!(within_run_against(&result("slow", trials), "t").is_err());
+    }
+
+    #[test]
+    fn without_a_baseline_it_is_the_first_arm_of_the_profile() {
+        let mut result = result("slow", trials(&BLOCKS));
+        result.profile = json!({"targets": {"slow": {}, "fast": {}}});
+        assert_eq!(within_run(&result)[0].baseline, "slow");
+        result.profile = json!({"targets": {"fast": {}, "slow": {}}});
+        assert_eq!(within_run(&result)[0].baseline, "fast");
     }
 
     #[test]
     fn one_arm_or_one_repeat_proves_nothing() {
-        let one_arm = trials().into_iter().filter(|trial| trial.arm == "slow").collect();
+        let one_arm = trials(&BLOCKS).into_iter().filter(|trial| trial.arm == "slow").collect();
         assert_eq!(within_run(&result("slow", one_arm)), []);
-        assert_eq!(within_run(&result("slow", trials().drain(..2).collect())), []);
+        assert_eq!(within_run(&result("slow", trials(&BLOCKS[..1]))), []);
+    }
+
+    fn blocks() -> impl Strategy<Value = Vec<(f64, f64)>> {
+        let alike = (1.0_f64..1e6, -0.2_f64..0.2).prop_map(|(figure, by)| (figure, figure * (1.0 + by)));
+        prop_oneof![
+            prop::collection::vec(alike, 2..8),
+            prop::collection::vec((1.0_f64..1e6, 1.0_f64..1e6), 2..8),
+        ]
+    }
+
+    fn alike(a: f64, b: f64) -> bool {
+        (a / b - 1.0).abs() < 1e-9
+    }
+
+    proptest! {
+        #[test]
+        fn swapping_the_arms_inverts_ratios_and_verdicts(blocks in blocks()) {
+            let there = within_run(&result("slow", trials(&blocks)));
+            let back = within_run(&result("fast", trials(&blocks)));
+            prop_assert_eq!((there.len(), back.len()), (2, 2));
+            for (there, back) in there.iter().zip(&back) {
+                prop_assert!(alike(there.ratio, 1.0 / back.ratio), "{:?} {:?}", there, back);
+                prop_assert!(alike(there.ci[0], 1.0 / back.ci[1]) && alike(there.ci[1], 1.0 / back.ci[0]));
+                let inverted = match back.verdict {
+                    Verdict::Better => Verdict::Worse,
+                    Verdict::Worse => Verdict::Better,
+                    unchanged => unchanged,
+                };
+                prop_assert_eq!(there.verdict, inverted);
+            }
+        }
+
+        #[test]
+        fn scaling_all_values_changes_nothing(blocks in blocks(), scale in 1e-3_f64..1e3) {
+            let scaled: Vec<_> = blocks.iter().map(|(slow, fast)| (slow * scale, fast * scale)).collect();
+            let plain = within_run(&result("slow", trials(&blocks)));
+            let scaled = within_run(&result("slow", trials(&scaled)));
+            for (plain, scaled) in plain.iter().zip(&scaled) {
+                prop_assert!(alike(plain.ratio, scaled.ratio), "{:?} {:?}", plain, scaled);
+                prop_assert!(alike(plain.ci[0], scaled.ci[0]) && alike(plain.ci[1], scaled.ci[1]));
+                prop_assert_eq!(plain.verdict, scaled.verdict);
+            }
+        }
+
+        #[test]
+        fn a_block_with_a_missing_arm_is_dropped_whole(blocks in blocks(), stray in 1.0_f64..1e6) {
+            let whole = trials(&blocks);
+            let next = blocks.len() as u32;
+            let mut with_stray = whole.clone();
+            with_stray.push(trial("fast", next, stray));
+            with_stray.push(Trial { status: Status::Invalid, ..trial("slow", next, stray) });
+            with_stray.push(trial("slow", next + 1, stray));
+            prop_assert_eq!(within_run(&result("slow", with_stray)), within_run(&result("slow", whole)));
+        }
     }
 }
