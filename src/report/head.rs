@@ -1,5 +1,6 @@
 //! The head of a report: what ran where, and how far it got.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use super::document::Block;
@@ -29,6 +30,7 @@ pub(super) fn facts(result: &ResultFile) -> Block {
         facts.push(("labels", labels.join(", ")));
     }
     facts.push(("trials", trials(result)));
+    facts.extend(result.most_repeats.map(|most| ("repeats", repeats(result, most))));
     Block::Facts(facts)
 }
 
@@ -62,6 +64,18 @@ fn cluster(cluster: &Cluster) -> String {
         plural(cluster.osds as usize, "OSD"),
         cluster.health,
     )
+}
+
+/// How often the workloads of a run that repeats until it has decided were repeated.
+fn repeats(result: &ResultFile, most: u32) -> String {
+    let mut by_workload = BTreeMap::new();
+    for trial in &result.trials {
+        let repeats = by_workload.entry((&trial.workload, trial.settings_of_workload())).or_insert(0);
+        *repeats = (trial.repeat + 1).max(*repeats);
+    }
+    let (fewest, last) = (by_workload.values().min().unwrap_or(&0), by_workload.values().max().unwrap_or(&0));
+    let range = if fewest == last { last.to_string() } else { format!("{fewest} to {last}") };
+    format!("auto: {range} of {most} at the most")
 }
 
 fn trials(result: &ResultFile) -> String {

@@ -8,6 +8,9 @@ use super::palette::Tone;
 use super::summary::Group;
 use crate::result::{ResultFile, Status, Trial};
 
+/// How many arms and workloads that share a warning are named.
+const PLACES: usize = 4;
+
 /// The lists, each only where it says something.
 pub(super) fn blocks(result: &ResultFile, groups: &[Group]) -> Vec<Block> {
     let lists = [
@@ -70,7 +73,7 @@ fn rejected(groups: &[Group]) -> Vec<Item> {
     rejected.collect()
 }
 
-/// Warnings of valid trials, those that say the same counted, and notes on the plan.
+/// What did not run, notes on the plan, and warnings of valid trials.
 fn remarks(result: &ResultFile, groups: &[Group]) -> Vec<Item> {
     let mut items: Vec<Item> = Vec::new();
     let missing = (result.planned_trials as usize).saturating_sub(repeats_that_ran(result));
@@ -85,17 +88,36 @@ fn remarks(result: &ResultFile, groups: &[Group]) -> Vec<Item> {
         items.push(Item { text, tone: Tone::Bad });
     }
     items.extend(result.notes.iter().map(|note| Item { text: note.text.clone(), tone: Tone::Plain }));
-    let mut warnings: BTreeMap<String, usize> = BTreeMap::new();
-    for (group, trial) in trials(groups).filter(|(_, trial)| trial.status == Status::Valid) {
+    items.extend(warnings(groups));
+    items
+}
+
+/// Warnings of valid trials, each once with the places where it holds.
+fn warnings(groups: &[Group]) -> Vec<Item> {
+    let valid = || trials(groups).filter(|(_, trial)| trial.status == Status::Valid);
+    let mut warnings: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    for (group, trial) in valid() {
         for problem in &trial.problems {
-            *warnings.entry(format!("{} {}: {}", trial.arm, group.title(), problem.text)).or_default() += 1;
+            let place = format!("{} {}", trial.arm, group.title());
+            warnings.entry(&problem.text).or_default().push(place);
         }
     }
-    items.extend(warnings.into_iter().map(|(text, count)| {
+    let all = valid().count();
+    let item = |(text, mut places): (&str, Vec<String>)| {
+        let count = places.len();
+        places.dedup();
+        let more = places.len().saturating_sub(PLACES);
+        places.truncate(PLACES);
+        places.extend((more > 0).then(|| format!("{more} more")));
+        let place = if count == all && places.len() > 1 {
+            "all arms and workloads".to_owned()
+        } else {
+            places.join(", ")
+        };
         let times = if count > 1 { format!(" ({})", plural(count, "trial")) } else { String::new() };
-        Item { text: text + &times, tone: Tone::Warning }
-    }));
-    items
+        Item { text: format!("{place}: {text}{times}"), tone: Tone::Warning }
+    };
+    warnings.into_iter().map(item).collect()
 }
 
 /// Planned trials of which at least one attempt is over.

@@ -21,10 +21,30 @@ pub(super) fn verdicts(comparisons: &[Comparison]) -> Vec<Block> {
     });
     let mut table = Table { header: header.into(), keys: 6, rows: rows.collect() };
     table.drop_empty_columns();
-    let against = if one_baseline { format!("against {}; ", first.baseline) } else { String::new() };
-    let level = first.level * 100.0;
-    let remark = format!("{against}{level} % intervals, corrected for all comparisons");
-    vec![Block::Heading("Verdicts".to_owned(), remark), Block::Table(table)]
+    let mut remark = if one_baseline {
+        format!("ratios to {}; ", first.baseline)
+    } else {
+        "ratios of two arms; ".to_owned()
+    };
+    remark += &format!("{} % intervals", first.level * 100.0);
+    if comparisons.len() > 1 {
+        remark += &format!(", corrected for all {} comparisons", comparisons.len());
+    }
+    let mut blocks = vec![Block::Heading("Verdicts".to_owned(), remark), Block::Table(table)];
+    blocks.extend(undecided(comparisons));
+    blocks
+}
+
+/// What would decide the rest.
+fn undecided(comparisons: &[Comparison]) -> Option<Block> {
+    let open = comparisons.iter().filter(|comparison| comparison.verdict == Verdict::Undecided).count();
+    let are = if open == 1 { "is" } else { "are" };
+    let text = format!(
+        "{open} of {} {are} undecided: more repeats or longer trials make intervals narrower, and so do fewer metrics, arms \
+         or workloads",
+        comparisons.len()
+    );
+    (open > 0).then(|| Block::Items(vec![Item { text, tone: Tone::Quiet }]))
 }
 
 /// Whether the operation goes without saying.
@@ -49,8 +69,8 @@ fn verdict(comparison: &Comparison, op: &str, against: &str) -> Vec<Cell> {
         Cell::plain(&comparison.candidate),
         Cell::plain(against),
         Cell::toned(word, tone),
-        Cell::plain(format!("{:.3}", comparison.ratio)),
-        Cell::plain(format!("{low:.3}-{high:.3}")),
+        Cell::plain(ratio(comparison.ratio)),
+        Cell::plain(format!("{} to {}", ratio(low), ratio(high))),
         Cell::plain(p_value(comparison.p_value)),
     ]
 }
@@ -61,6 +81,16 @@ fn workload(comparison: &Comparison) -> String {
     comparison.workload.clone() + &settings.collect::<String>()
 }
 
+/// A ratio to a thousandth where it is near 1; beyond a thousandfold it does not matter by how much.
+fn ratio(ratio: f64) -> String {
+    match ratio {
+        ..0.001 => "<0.001".to_owned(),
+        ..10.0 => format!("{ratio:.3}"),
+        ..1000.0 => format!("{ratio:.0}"),
+        _ => ">1000".to_owned(),
+    }
+}
+
 fn p_value(p: f64) -> String {
     if p < 0.001 { "<0.001".to_owned() } else { format!("{p:.3}") }
 }
@@ -69,8 +99,14 @@ fn p_value(p: f64) -> String {
 pub(super) fn group(group: &Group) -> Vec<Block> {
     let rows: Vec<_> = group.arms.iter().flat_map(arm).collect();
     let repeats = group.arms.iter().map(|arm| arm.valid().count()).max().unwrap_or(0);
-    let remark = if repeats > 1 { format!("median and range of {repeats} repeats") } else { String::new() };
-    let mut blocks = vec![Block::Heading(group.title(), remark)];
+    let mut remarks = Vec::new();
+    if repeats > 1 {
+        remarks.push(format!("median and range of {repeats} repeats"));
+    }
+    if rows.iter().flatten().any(|cell| cell.text == MISSING) {
+        remarks.push(format!("{MISSING}: too few I/Os"));
+    }
+    let mut blocks = vec![Block::Heading(group.title(), remarks.join("; "))];
     if !rows.is_empty() {
         let mut table = Table { header: COLUMNS.map(str::to_owned).into(), keys: 3, rows };
         table.drop_empty_columns();
@@ -85,6 +121,9 @@ pub(super) fn group(group: &Group) -> Vec<Block> {
     }
     blocks
 }
+
+/// Stands for a figure that has too few I/Os.
+const MISSING: &str = "-";
 
 const COLUMNS: [&str; 15] = [
     "arm",
@@ -113,14 +152,14 @@ fn arm(arm: &ArmTrials) -> Vec<Vec<Cell>> {
 fn figures(arm: &ArmTrials, row: &Row, first: bool) -> Vec<Cell> {
     let whole =
         |figure: fn(&Trial) -> Option<f64>, kind| spread(arm.spread(figure).filter(|_| first), kind, "");
-    let latency = |spread_of| spread(spread_of, Kind::Nanoseconds, "-");
+    let latency = |spread_of| spread(spread_of, Kind::Nanoseconds, MISSING);
     let (job, op) = (row.job, row.op);
     vec![
         Cell::plain(arm.arm),
         Cell::plain(job),
         Cell::plain(op),
-        spread(row.spread(|f| Some(f.iops)), Kind::Count, "-"),
-        spread(row.spread(|f| Some(f.bytes_per_s)), Kind::BytesPerSecond, "-"),
+        spread(row.spread(|f| Some(f.iops)), Kind::Count, MISSING),
+        spread(row.spread(|f| Some(f.bytes_per_s)), Kind::BytesPerSecond, MISSING),
         whole(|trial| trial.effective_bytes_per_s.map(|rate| rate / MIB), Kind::Plain),
         whole(|trial| trial.drain_s, Kind::Seconds),
         latency(row.spread(|f| f.latency_ns.mean)),

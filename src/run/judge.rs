@@ -106,11 +106,10 @@ fn mean(second: &Second) -> Option<f64> {
 
 /// All processors busy: whoever needs one waits.
 fn busy(usage: &CpuUsage) -> Option<Problem> {
-    let share = usage.share();
-    (share > BUSY).then(|| {
+    (usage.share() > BUSY).then(|| {
         let text = format!(
-            "this host's processors were busy for {:.0} % of the time: they may be the limit, and not the target",
-            share * 100.0
+            "this host's processors were busy for more than {:.0} % of the time: they may be the limit, and not the target",
+            BUSY * 100.0
         );
         problem("host_cpu_busy", text)
     })
