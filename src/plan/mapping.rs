@@ -1,6 +1,7 @@
 //! RBD images as block devices of this host: which client maps them, and with which options.
 
-use crate::profile::{Fault, Path, RbdClient, Target, nearest};
+use crate::nearest::nearest;
+use crate::profile::{Fault, Path, RbdClient, Target};
 
 use super::Access;
 use super::check::Check;
