@@ -63,7 +63,7 @@ fn map_options_are_known_ones_and_the_user_is_not_among_them() {
 fn direct_io_is_in_whole_sectors() {
     refused(
         &krbd("").replace("rw: randwrite", "rw: randwrite, ^bs: 777"),
-        "workloads.w.bs: direct I/O on the block devices of t needs multiples of 512B; or set `direct: false` there",
+        "workloads.w.bs: direct I/O on the block devices of t needs multiples of 512; or set `direct: false` there",
     );
     assert!(plan(&krbd("direct: false").replace("rw: randwrite", "rw: randwrite, bs: 777")).is_ok());
 }

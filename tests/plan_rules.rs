@@ -206,7 +206,7 @@ fn keys_of_other_kinds_of_targets_are_refused() {
     let line = |keys: &str| plan(&with_target(&format!("{{rbd: {{size: 1GiB}}, {keys}}}"))).unwrap_err();
     assert!(line("direct: true").contains("librbd's cache is `options: {rbd_cache: false}`"));
     assert!(
-        line("map_options: [queue_depth=128]").ends_with("is of targets that the kernel's clients drive")
+        line("map_options: [queue_depth=128]").ends_with("is of images with `client: krbd` or `client: nbd`")
     );
     assert!(line("queue: {nr_requests: 128}").ends_with("is of kernel paths, files and block devices"));
     assert!(line("connections: per_job").contains("needs `handles: per_job` too"));
