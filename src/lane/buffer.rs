@@ -4,12 +4,14 @@
 use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
 use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Page-aligned memory with a single owner, fit for `O_DIRECT`; zeroed at first, never resized.
 #[derive(Debug)]
 pub struct Buffer {
     start: NonNull<u8>,
     len: usize,
+    id: u64,
 }
 
 impl Buffer {
@@ -22,14 +24,22 @@ impl Buffer {
     /// If `len` is above `isize::MAX` less a page.
     #[must_use]
     pub fn zeroed(len: usize) -> Self {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        let id = NEXT.fetch_add(1, Ordering::Relaxed);
         if len == 0 {
-            return Self { start: NonNull::dangling(), len };
+            return Self { start: NonNull::dangling(), len, id };
         }
         let layout = Self::layout(len);
         // SAFETY: the layout's size is not zero, checked above.
         let start = unsafe { alloc_zeroed(layout) };
         let start = NonNull::new(start).unwrap_or_else(|| handle_alloc_error(layout));
-        Self { start, len }
+        Self { start, len, id }
+    }
+
+    /// A number that no other buffer of this process ever has. An address is that of another once this one is gone.
+    #[must_use]
+    pub const fn id(&self) -> u64 {
+        self.id
     }
 
     /// The first byte, for the lane that hands the memory to C or to the kernel while it owns the [`super::Io`].

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use nix::errno::Errno;
 
 use super::file::KernelFile;
-use super::{Done, Io, Lane, LaneError, Op};
+use super::{Buffer, Done, Io, Lane, LaneError, Op};
 use crate::ceph::say;
 
 /// One of the kernel's queues of I/O, used by one thread.
@@ -57,7 +57,9 @@ pub struct Piece<'a> {
     pub file: &'a KernelFile,
     /// The file's index.
     pub index: u32,
-    /// Where it reads to or writes from.
+    /// The whole buffer of its I/O.
+    pub buffer: &'a Buffer,
+    /// Where in it this reads to or writes from.
     pub memory: *mut u8,
     /// First byte within the file.
     pub offset: u64,
@@ -142,6 +144,7 @@ impl<Q: Queue> KernelLane<Q> {
             op: io.op,
             file,
             index: io.image,
+            buffer: &io.buffer,
             memory: io.buffer.as_ptr().wrapping_add(*done as usize),
             offset: io.offset + u64::from(*done),
             len: io.len - done,
