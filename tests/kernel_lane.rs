@@ -6,6 +6,7 @@ use std::io::Write;
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::Path;
+use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -201,6 +202,19 @@ fn what_the_kernel_refuses_comes_back_with_its_errno() {
     check_errors::<Aio>();
 }
 
+#[test]
+fn each_io_uses_its_own_buffer_also_where_another_lay_before() {
+    let device = LoopDevice::in_memory(4 * MIB);
+    let mut lane = lane::<Uring>([open(device.path(), libc::O_DIRECT)], 1);
+    // So large that a new one has new memory, at the address of the one before.
+    let len = MIB as u32;
+    for fill in 1..=20 {
+        assert_eq!(once(&mut lane, io(Op::Write, 0, len, fill)).result, Ok(len));
+        let done = once(&mut lane, io(Op::Read, 0, len, 0));
+        assert!(done.io.buffer.iter().all(|byte| *byte == fill), "{fill} is not what was read");
+    }
+}
+
 fn check_release<Q: Queue>() {
     let device = LoopDevice::in_memory(4 * MIB);
     for _ in 0..20 {
@@ -264,4 +278,21 @@ fn a_run_where_io_uring_is_refused_says_so_and_takes_linux_aio_if_told_to() {
         assert_eq!(site.result().trials[0].conditions["engine"], "linux_aio");
     };
     thread::spawn(behind_a_filter).join().expect("no panic");
+}
+
+#[test]
+fn where_little_memory_may_be_locked_the_kernel_looks_buffers_up() {
+    let site = KernelSite::new();
+    let run = site.command(
+        "run",
+        "{file: {path: io, size: 8MiB}}",
+        "{w: {rw: randrw, bs: 256k, iodepth: 16, verify: crc32c}}",
+        &[],
+    );
+    let mut limited = Command::new("setpriv");
+    limited.args(["--bounding-set=-ipc_lock", "prlimit", "--memlock=1048576"]).arg(run.get_program());
+    limited.args(run.get_args()).current_dir(site.path("")).stdin(Stdio::null());
+    limited.stdout(Stdio::piped()).stderr(Stdio::piped());
+    Running::start(limited).end().success();
+    assert_eq!(site.result().trials[0].checks[""].verified.as_ref().map(|checks| checks.mismatches), Some(0));
 }
