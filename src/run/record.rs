@@ -14,7 +14,7 @@ use crate::result::{
     self, Checks, Counters, Cpu, EffectiveOption, Figures, Host, LatencyNs, Mismatch, OptionSource, Problem,
     SeriesPoint, Slice, SliceFigures, Timestamp, Trial, Verified,
 };
-use crate::target::{self, Effective, Medium, Origin};
+use crate::target::{self, Effective, Origin};
 use crate::units::Bytes;
 
 /// What the user should know of a trial.
@@ -28,7 +28,7 @@ pub(super) fn problem(code: &str, text: impl Into<String>) -> Problem {
 /// # Errors
 /// [`Error::Target`] if one of them is swept over.
 pub(super) fn overrides(setting: &Setting<'_>, effective: &[Effective]) -> Result<Vec<Problem>, Error> {
-    let Medium::Images(images) = setting.medium else { return Ok(Vec::new()) };
+    let Some(images) = setting.medium.images() else { return Ok(Vec::new()) };
     let said = target::overridden(setting.arm, images, effective)?;
     Ok(said.into_iter().map(|text| problem("option_overridden", text)).collect())
 }

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
+use super::effective::{self, Effective};
 use super::files::{FileSet, Files};
 use super::krbd::{self, Krbd};
 use super::nbd::{self, Nbd};
@@ -39,7 +40,7 @@ pub struct Mapped {
     files: Files,
     devices: Vec<Device>,
     conditions: BTreeMap<String, String>,
-    durable_on_ack: Option<bool>,
+    effective: Vec<Effective>,
     limit: Duration,
 }
 
@@ -71,20 +72,11 @@ impl Mapped {
         let never = CancellationToken::new();
         let mapped =
             within("mapping images", limit, &never, move || Ok(map_all(&cluster, &wanted, &options)));
-        let (devices, info) = mapped.await??;
+        let MappedImages { devices, info, effective } = mapped.await??;
         let sets: Vec<_> = devices.iter().map(|device| device.file_set(set)).collect();
         let files = Files::open(&sets, threads, arm.handles, spec.timeout, cancel).await?;
         let conditions = conditions(set, &devices, &info, &files);
-        let durable_on_ack = match set.mapping.client {
-            MapClient::Krbd => files.durable_on_ack(),
-            // The cache is in another process; where the profile does not say, its configuration does.
-            MapClient::Nbd => arm
-                .options
-                .iter()
-                .find(|option| option.name == "rbd_cache")
-                .map(|option| option.value == "false"),
-        };
-        Ok(Self { files, devices, conditions, durable_on_ack, limit })
+        Ok(Self { files, devices, conditions, effective, limit })
     }
 
     /// The open devices.
@@ -99,10 +91,10 @@ impl Mapped {
         &self.conditions
     }
 
-    /// Whether a write is durable once it is acknowledged; `None` where it is not known.
+    /// The options in effect of librbd behind the devices; none where the kernel's client is.
     #[must_use]
-    pub const fn durable_on_ack(&self) -> Option<bool> {
-        self.durable_on_ack
+    pub fn effective(&self) -> &[Effective] {
+        &self.effective
     }
 
     /// Closes and unmaps everything. Lanes that still hold files must be gone.
@@ -149,18 +141,28 @@ impl Device {
     }
 }
 
-/// Maps every image over a connection of its own, which is gone before the load begins. What the first looks like holds
-/// for all of an arm.
-fn map_all(
-    spec: &ClusterSpec,
-    set: &MappedSet,
-    options: &[ClientOption],
-) -> Result<(Vec<Device>, ImageInfo), Error> {
-    let cluster = Config::new(spec.conf.as_deref(), &spec.user, spec.timeout, Role::Admin)?.connect()?;
-    let info = look(&cluster, set)?;
+/// What mapping gave.
+struct MappedImages {
+    devices: Vec<Device>,
+    /// What the first image looks like; all of an arm's are alike.
+    info: ImageInfo,
+    effective: Vec<Effective>,
+}
+
+/// Maps every image; what there is to ask for goes over a connection that is gone before the load begins. For `rbd-nbd` it
+/// has the arm's options, so that what is in effect for it is in effect there.
+fn map_all(spec: &ClusterSpec, set: &MappedSet, options: &[ClientOption]) -> Result<MappedImages, Error> {
+    let client = set.mapping.client;
+    let role = if client == MapClient::Krbd { Role::Admin } else { Role::Load };
+    let mut config = Config::new(spec.conf.as_deref(), &spec.user, spec.timeout, role)?;
+    for option in options {
+        config.set(&option.name, &option.value)?;
+    }
+    let cluster = config.connect()?;
+    let (info, effective) = look(&cluster, set, options)?;
     let mut devices = Vec::new();
     for image in &set.images.names {
-        devices.push(match set.mapping.client {
+        devices.push(match client {
             MapClient::Krbd => {
                 krbd::check_mappable(info.features, Some(&set.full_name(image)))?;
                 Device::Krbd(krbd::map(&cluster, set, image)?)
@@ -169,17 +171,26 @@ fn map_all(
         });
     }
     cluster.close()?;
-    Ok((devices, info))
+    Ok(MappedImages { devices, info, effective })
 }
 
-/// What the first image looks like.
-fn look(cluster: &Cluster, set: &MappedSet) -> Result<ImageInfo, ceph::Error> {
+/// What the first image looks like, and librbd's options in effect for it.
+fn look(
+    cluster: &Cluster,
+    set: &MappedSet,
+    options: &[ClientOption],
+) -> Result<(ImageInfo, Vec<Effective>), ceph::Error> {
     let pool = cluster.pool(&set.images.pool, set.images.namespace.as_deref())?;
     let view = set.images.snapshot.as_deref().map_or(View::Read, View::Snapshot);
     let image = pool.image(&set.images.names[0], view)?;
+    let asked: Vec<String> = options.iter().map(|option| option.name.clone()).collect();
+    let effective = match set.mapping.client {
+        MapClient::Krbd => Vec::new(),
+        MapClient::Nbd => effective::read(cluster, &image, &asked)?,
+    };
     let info = image.info()?;
     image.close()?;
-    Ok(info)
+    Ok((info, effective))
 }
 
 /// Unmaps all that this process has mapped, open or not: for a process that ends without dropping what it holds.

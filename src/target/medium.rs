@@ -107,7 +107,8 @@ impl Opened {
     pub async fn effective(&self, arm: &Arm, cancel: &CancellationToken) -> Result<Vec<Effective>, Error> {
         match self {
             Self::Images(clients) => Ok(clients.effective(arm, cancel).await?),
-            Self::Mapped(_) | Self::Files(_) | Self::Null => Ok(Vec::new()),
+            Self::Mapped(mapped) => Ok(mapped.effective().to_vec()),
+            Self::Files(_) | Self::Null => Ok(Vec::new()),
         }
     }
 
@@ -131,8 +132,12 @@ impl Opened {
             effective.iter().find(|option| option.name == name).map(|option| option.value.clone())
         };
         match self {
+            // Its device would flush at any rate; whether there is something to flush is known to its options alone.
+            Self::Mapped(mapped) if !mapped.effective().is_empty() => {
+                Some(effective::librbd_holds(&option) == Bytes(0))
+            }
             Self::Images(_) => Some(effective::librbd_holds(&option) == Bytes(0)),
-            Self::Mapped(mapped) => mapped.durable_on_ack(),
+            Self::Mapped(mapped) => mapped.files().durable_on_ack(),
             Self::Files(files) => files.durable_on_ack(),
             Self::Null => Some(true),
         }

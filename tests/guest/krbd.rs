@@ -15,7 +15,7 @@ targets:
   krbd: {rbd: {size: 8MiB, images: 2, client: krbd}}
 workloads:
   w: {rw: randwrite, bs: 4k, iodepth: 4}
-run: {ramp_time: 0s, runtime: 60s, repeats: 1, retries: 0}
+run: {ramp_time: 0s, runtime: 60s, repeats: 1, retries: 0, prefill: false}
 ";
 
 /// One arm on an image that exists, every block of which is written once, then read and checked.

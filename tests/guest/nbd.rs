@@ -19,6 +19,8 @@ run: {ramp_time: 0s, runtime: 1s, repeats: 1}
         let result = guest.valid_result();
         assert_eq!(result.trials[0].conditions["client"], "nbd");
         assert_eq!(result.trials[0].durable_on_ack, Some(true));
+        let cache = &result.trials[0].effective_options["rbd_cache"];
+        assert_eq!((cache.value.as_str(), cache.source.name()), ("false", "client"));
         assert_eq!(guest.sh("rbd-nbd list-mapped --format json").trim(), "[]");
         assert_eq!(guest.sh("ps | grep -c '[r]bd-nbd map' || true").trim(), "0");
         guest.assert_nothing_left();
