@@ -25,13 +25,13 @@ fn check_prints_the_plan() {
         "run.repeats=2",
     ]);
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
-    assert!(text(&output.stdout).starts_with("quickstart: 4 trials (1 arm x 2 workloads x 2 repeats)\n"));
+    assert!(text(&output.stdout).starts_with("quickstart: 8 trials (2 arms x 2 workloads x 2 repeats)\n"));
 }
 
 #[test]
 fn a_wrong_profile_gives_one_line_and_exit_code_2() {
     for set in
-        ["workloads.randread-4k.iodepth=0", "targets.librbd.rbd.size=0", "workloads.randread-4k.bs=1GiB"]
+        ["workloads.randread-4k.iodepth=0", "targets.uncached.rbd.size=0", "workloads.randread-4k.bs=1GiB"]
     {
         let output =
             cephmark(&["check", config("quickstart.yaml").to_str().unwrap(), "--offline", "--set", set]);

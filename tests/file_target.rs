@@ -200,5 +200,8 @@ fn a_volume_seen_from_two_places_is_compared_by_its_labels() {
     let end = site.run_command(&["compare", "host", "pod", "--baseline", "place=host volume"]);
     let text = end.success();
     assert!(text.contains("place=pod volume") && text.contains("unpaired"), "{text}");
-    assert!(text.contains("client is not the same: block in place=host volume, file in place=pod volume"), "{text}");
+    assert!(
+        text.contains("client is not the same: block in place=host volume, file in place=pod volume"),
+        "{text}"
+    );
 }
