@@ -7,8 +7,8 @@ use crate::units::Time;
 
 use super::check::{self, Check};
 use super::{
-    ClusterSpec, Order, Plan, RunSpec, arm, auto, compare, memory, needs, order, pairs, scope, sliced, sweep,
-    verify, workload,
+    Arm, ClusterSpec, Order, Plan, RunSpec, arm, auto, compare, memory, needs, order, pairs, scope, sliced,
+    sweep, verify, workload,
 };
 
 /// More than anybody has the time for.
@@ -16,14 +16,25 @@ const MAX_TRIALS: u64 = 100_000;
 
 /// Plans a profile.
 pub(super) fn plan(loaded: &Loaded) -> Result<Plan, Fault> {
+    with_arms(loaded, false, |warnings| {
+        sweep::check(loaded)?;
+        arm::arms(loaded, warnings)
+    })
+}
+
+/// Plans a profile with these arms, which may have the images of the first in common.
+pub(super) fn with_arms(
+    loaded: &Loaded,
+    same_images: bool,
+    arms: impl FnOnce(&mut Vec<Fault>) -> Result<Vec<Arm>, Fault>,
+) -> Result<Plan, Fault> {
     let Loaded { document, profile } = loaded;
     let mut warnings = Vec::new();
     let mut check = Check { document, swept: &[], warnings: &mut warnings };
     top(&check, profile)?;
     scope::profile(&check, profile)?;
     let mut run = run(&mut check, &profile.run)?;
-    sweep::check(loaded)?;
-    let arms = arm::arms(loaded, &mut warnings)?;
+    let arms = arms(&mut warnings)?;
     let workloads = workload::workloads(loaded, run.seed, &mut warnings)?;
     let verify_unit = verify::unit(&arms, &workloads, &mut warnings)?;
     pairs::check(&arms, &workloads, run.drop_caches, &mut warnings)?;
@@ -44,13 +55,15 @@ pub(super) fn plan(loaded: &Loaded) -> Result<Plan, Fault> {
     }
     let trials = order::trials(&run, arms.len(), workloads.len());
     let at_once = if run.order == Order::Sliced { arms.len() } else { 1 };
-    let needs = needs::needs(&arms, &workloads, &trials, at_once, verify_unit);
+    let owners = if same_images { &arms[..1] } else { &arms[..] };
+    let needs = needs::needs(owners, &workloads, &trials, at_once, verify_unit);
     memory::check(&workloads, at_once, &needs)?;
     Ok(Plan {
         name: profile.name.clone(),
         labels: profile.labels.clone(),
         cluster: cluster(profile),
         arms,
+        same_images,
         workloads,
         trials,
         run,
@@ -98,7 +111,7 @@ fn run(check: &mut Check<'_>, run: &Run) -> Result<RunSpec, Fault> {
     Ok(RunSpec {
         repeats,
         until_decided,
-        budget: run.budget.map(|budget| budget.0),
+        budget: run.budget.filter(|_| until_decided).map(|budget| budget.0),
         order: run.order,
         slice: run.slice.0,
         drop_caches: run.drop_caches,

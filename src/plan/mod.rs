@@ -56,6 +56,8 @@ pub struct Plan {
     pub cluster: ClusterSpec,
     /// Every target with its swept settings.
     pub arms: Vec<Arm>,
+    /// Whether all arms use the images of the first one, in turn.
+    pub same_images: bool,
     /// Every workload with its swept settings; each arm runs each of them.
     pub workloads: Vec<WorkloadPlan>,
     /// The trials in their order.
@@ -101,7 +103,7 @@ pub struct RunSpec {
     pub repeats: u32,
     /// Whether it stops once every comparison is decided.
     pub until_decided: bool,
-    /// How long the run may take in that case.
+    /// How long the run may take: no repeat is begun that would end later.
     pub budget: Option<Duration>,
     /// Order of the trials.
     pub order: Order,
@@ -137,6 +139,18 @@ impl Plan {
         pools.sort_unstable();
         pools.dedup();
         pools
+    }
+
+    /// Which of its sets of images an arm uses.
+    #[must_use]
+    pub const fn image_set(&self, arm: usize) -> usize {
+        if self.same_images { 0 } else { arm }
+    }
+
+    /// How many sets of images it has.
+    #[must_use]
+    pub const fn image_sets(&self) -> usize {
+        if self.same_images { 1 } else { self.arms.len() }
     }
 
     /// Plans a profile.

@@ -6,6 +6,7 @@
 mod block_split;
 mod cluster;
 mod compare;
+mod constraint;
 mod cpu_list;
 mod distribution;
 mod document;
@@ -19,6 +20,7 @@ mod rbd;
 mod run;
 mod sweep;
 mod target;
+mod tune;
 mod yaml;
 
 use std::path::Path as FilePath;
@@ -30,6 +32,7 @@ use serde::Deserialize;
 pub use block_split::{BlockShare, BlockSplit};
 pub use cluster::Cluster;
 pub use compare::{Compare, Metric};
+pub use constraint::Constraint;
 pub use cpu_list::CpuList;
 pub use distribution::Distribution;
 pub use document::Document;
@@ -41,6 +44,7 @@ pub use rbd::{Feature, Rbd, RbdClient};
 pub use run::{CacheState, OnError, Order, Repeats, Run};
 pub use sweep::Sweep;
 pub use target::{Block, Cephfs, CephfsClient, Engine, File, Null, Rados, Sharing, Target};
+pub use tune::{Objective, Tune};
 
 /// A profile: what to test, with which load, how often.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
@@ -68,6 +72,8 @@ pub struct Profile {
     pub run: Run,
     /// How arms are compared.
     pub compare: Option<Compare>,
+    /// What `cephmark tune` searches; a run takes no notice of it.
+    pub tune: Option<Tune>,
 }
 
 /// A profile with the document it was read from.

@@ -45,7 +45,7 @@ impl Phase {
 /// Something that happened.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Event {
-    /// The run begins: so many trials, which take this long together.
+    /// The run begins, or knows better what is to come: so many trials in all, and this long from now on.
     Run {
         /// Planned trials.
         trials: usize,

@@ -1,6 +1,6 @@
-//! How far a run goes that repeats by itself: until every comparison is decided, or its budget is spent.
+//! How far a run goes: with a budget until it is spent, and if it repeats by itself until every comparison is decided.
 //!
-//! It looks at the comparisons after the repeats that `stats::Looks` names and at no other time, on which the intervals
+//! Such a run looks at the comparisons after the repeats that `stats::Looks` names and at no other time, on which the intervals
 //! rely. A workload whose comparisons are all decided is not repeated any more; the others go on.
 
 use std::time::{Duration, Instant};
@@ -37,7 +37,7 @@ impl<'a> Course<'a> {
             plan,
             looks: plan.run.until_decided.then(|| Looks::until(plan.run.repeats)),
             started: now,
-            repeat: 0,
+            repeat: plan.trials.first().map_or(0, |trial| trial.repeat),
             repeat_started: now,
             goes_on: vec![true; plan.workloads.len()],
         }
@@ -51,15 +51,18 @@ impl<'a> Course<'a> {
 
     /// Comes to a trial of this repeat, or to the end after the last one, and decides what goes on if it is a new one.
     pub(super) fn reach(&mut self, repeat: u32, result: &ResultFile, now: Instant) -> Option<Look> {
-        let looks = self.looks.as_ref().filter(|_| repeat != self.repeat)?;
-        let is_look = looks.is_one(repeat);
+        let budget = self.plan.run.budget;
+        if repeat == self.repeat || (self.looks.is_none() && budget.is_none()) {
+            return None;
+        }
+        let is_look = self.looks.as_ref().is_some_and(|looks| looks.is_one(repeat));
         let took = now - std::mem::replace(&mut self.repeat_started, now);
         self.repeat = repeat;
         if !self.goes_on.contains(&true) {
             return None;
         }
         let open = compare::open(result);
-        let spent = self.plan.run.budget.filter(|budget| now - self.started + took > *budget);
+        let spent = budget.filter(|budget| now - self.started + took > *budget);
         if is_look {
             for (workload, goes_on) in self.plan.workloads.iter().zip(&mut self.goes_on) {
                 *goes_on &= !decided(workload, result, &open);
@@ -68,7 +71,8 @@ impl<'a> Course<'a> {
         if spent.is_some() {
             self.goes_on.fill(false);
         }
-        (is_look || spent.is_some()).then(|| Look {
+        let tells = self.looks.is_some() && (is_look || spent.is_some());
+        tells.then(|| Look {
             open: open.iter().map(|comparison| name(comparison)).collect(),
             of: result.comparisons.len(),
             text: said(repeat, &open, result.comparisons.len(), spent),
@@ -223,9 +227,21 @@ compare: {precision: 2%}
     #[test]
     fn a_fixed_number_of_repeats_looks_at_nothing() {
         let mut plan = plan();
-        plan.run.until_decided = false;
+        (plan.run.until_decided, plan.run.budget) = (false, None);
         let mut course = Course::new(&plan);
         assert_eq!(course.reach(3, &result(&plan, [None; 3]), course.started + SECOND * 1000), None);
         assert_eq!(wanted(&course), [true; 3]);
+    }
+
+    #[test]
+    fn a_fixed_number_of_repeats_may_have_a_budget() {
+        let mut plan = plan();
+        plan.run.until_decided = false;
+        let mut course = Course::new(&plan);
+        let (open, start) = (result(&plan, [Some(0.1); 3]), course.started);
+        assert_eq!(course.reach(1, &open, start + SECOND * 40), None);
+        assert_eq!(wanted(&course), [true; 3]);
+        assert_eq!(course.reach(2, &open, start + SECOND * 70), None, "nothing to say");
+        assert_eq!(wanted(&course), [false; 3], "the next would end at 100 s of 90");
     }
 }

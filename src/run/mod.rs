@@ -1,5 +1,6 @@
 //! A run: ties plan, targets, load loop and result together. `tokio` carries this control side and nothing else.
 
+mod bench;
 mod campaign;
 mod clean;
 mod cluster;
@@ -25,6 +26,7 @@ use std::path::Path;
 
 use tokio_util::sync::CancellationToken;
 
+pub use bench::Bench;
 pub use clean::{Leftover, find_left_mappings, find_leftovers, remove_leftover};
 pub use error::Error;
 pub use events::Events;
@@ -34,8 +36,8 @@ pub use paths::check as check_paths;
 pub use preflight::{cluster as check_cluster, connect, needs_cluster, options as check_options};
 
 use crate::exit::Exit;
-use crate::measure::Host;
 use crate::plan::{Order, Plan};
+use crate::report::Event;
 use crate::result::{self, Problem, ResultDirectory, ResultFile, Timestamp};
 
 /// Runs a plan: what `cephmark run` does between reading the profile and printing the report.
@@ -67,29 +69,19 @@ async fn run_into(
     events: &Events,
     cancel: &CancellationToken,
 ) -> Result<(ResultFile, Result<Exit, Error>), Error> {
-    let mut result = ResultFile::new(plan.profile.clone(), started);
-    // Before Ceph's libraries are loaded, which may bring an allocator that nobody uses.
-    result.host = record::host(Host::probe());
-    let (mut admin, mut watch) = (None, watch::Watch::of_nothing());
-    let existing = |text| record::problem("existing_data", text);
-    result.notes.extend(check_paths(plan, cancel).await?.into_iter().map(existing));
-    if needs_cluster(plan) {
-        check_options(plan)?;
-        let cluster = connect(&plan.cluster, cancel).await?;
-        let notes = check_cluster(plan, &cluster, cancel).await?;
-        result.notes.extend(notes.into_iter().map(existing));
-        result.cluster = Some(cluster::describe(plan, &cluster, cancel).await?);
-        watch = watch::Watch::open(plan, cancel).await?;
-        admin = Some(cluster);
-    }
-    describe(plan, &mut result);
-    let campaign = campaign::Campaign::new(plan, admin, watch, result, directory, events, cancel);
-    Ok(campaign.run().await)
+    let mut bench = Bench::open(plan, cancel).await?;
+    let result = bench.result(plan, started);
+    events.send(Event::Run {
+        trials: plan.trials.len(),
+        at_most: plan.run.until_decided,
+        expected: plan.needs.duration,
+    });
+    let campaign = campaign::Campaign::new(plan, &mut bench, result, directory, events, cancel);
+    Ok(campaign.run_and_clean_up().await)
 }
 
 /// Writes down what is known before the first trial.
 fn describe(plan: &Plan, result: &mut ResultFile) {
-    result.planned_trials = u32::try_from(plan.trials.len()).unwrap_or(u32::MAX);
     result.most_repeats = plan.run.until_decided.then_some(plan.run.repeats);
     result.seed = plan.run.seed;
     result.order = match plan.run.order {

@@ -49,7 +49,11 @@ impl Board {
     pub(super) fn take(&mut self, event: Event, now: Instant) -> Option<String> {
         match event {
             Event::Run { trials, at_most, expected } => {
-                (self.trials, self.at_most, self.expected, self.started) = (trials, at_most, expected, now);
+                if self.expected.is_zero() {
+                    self.started = now;
+                }
+                (self.trials, self.at_most, self.expected) = (trials, at_most, expected);
+                self.promised = Duration::ZERO;
             }
             Event::Trial { index, arm, workload } => self.trial = Some((index, format!("{arm} {workload}"))),
             Event::Phase(phase, expected) => {
