@@ -176,7 +176,8 @@ pub(super) fn arms(loaded: &Loaded, warnings: &mut Vec<Fault>) -> Result<Vec<Arm
     Ok(arms)
 }
 
-fn arm(name: &str, at: &Path, variant: Variant, warnings: &mut Vec<Fault>) -> Result<Arm, Fault> {
+/// The arm of a target with one combination of its settings.
+pub(super) fn arm(name: &str, at: &Path, variant: Variant, warnings: &mut Vec<Fault>) -> Result<Arm, Fault> {
     let Variant { document, settings, label } = variant;
     let profile = Profile::from_document(&document)?;
     let target = &profile.targets[name];

@@ -23,6 +23,7 @@ mod scope;
 mod sliced;
 mod subject;
 mod sweep;
+mod tune;
 mod verify;
 mod workload;
 
@@ -32,7 +33,9 @@ use std::time::Duration;
 use indexmap::IndexMap;
 use serde_json::Value;
 
-pub use crate::profile::{BlockShare, Distribution, Engine, Fault, OnError, Order, Rw, Sharing};
+pub use crate::profile::{
+    BlockShare, Constraint, Distribution, Engine, Fault, Objective, OnError, Order, Rw, Sharing,
+};
 pub use arm::{Arm, ClientOption, ExistingImage, ManagedImages, Subject};
 pub use job::{Job, Pace};
 pub use kernel_path::{Access, KernelPath, PathKind};
@@ -40,6 +43,7 @@ pub use mapping::{MapClient, Mapping};
 pub use needs::{Needs, Written};
 pub use order::BlockOrders;
 pub use sliced::Slicing;
+pub use tune::{Setting, Tuning};
 pub use workload::WorkloadPlan;
 
 use crate::profile::Loaded;

@@ -36,7 +36,7 @@ pub(super) fn options(check: &Check<'_>, at: &Path, written: &Options) -> Result
 }
 
 /// Spaces and underscores in names are the same to Ceph.
-fn normal(name: &str) -> String {
+pub(super) fn normal(name: &str) -> String {
     name.split_whitespace().collect::<Vec<_>>().join("_")
 }
 
