@@ -1,7 +1,8 @@
 //! cephmark: a benchmarker for Ceph's native clients.
 //!
 //! The flow is one way: `profile -> plan -> target -> lane <- load -> measure -> result -> report`. Nothing to the
-//! right is imported by anything to its left; `run` ties the parts together and `cli` is its face.
+//! right is imported by anything to its left; `run` ties the parts together, `tune` runs what it decides as it goes, and
+//! `cli` is the face of both.
 
 pub mod ceph;
 pub mod cli;
@@ -20,4 +21,5 @@ pub mod result;
 pub mod run;
 pub mod stats;
 pub mod target;
+pub mod tune;
 pub mod units;

@@ -3,7 +3,7 @@
 use crate::cli::report::ReportError;
 use crate::exit::Exit;
 use crate::result::LoadError;
-use crate::{ceph, compare, lab, profile, run};
+use crate::{ceph, compare, lab, profile, run, tune};
 
 /// Why a command failed: one line for people, and the exit code for scripts.
 #[derive(Debug, thiserror::Error)]
@@ -31,6 +31,7 @@ failures! {
     profile::Fault => |_| Exit::Usage;
     ceph::Error => ceph::Error::exit;
     run::Error => run::Error::exit;
+    tune::Error => tune::Error::exit;
     lab::Error => lab::Error::exit;
     ReportError => ReportError::exit;
     LoadError => |_| Exit::Usage;

@@ -10,6 +10,8 @@ pub mod run;
 mod runtime;
 pub mod schema;
 mod signals;
+mod throwaway;
+pub mod tune;
 
 use std::io::{self, Write};
 
@@ -56,6 +58,8 @@ pub enum Command {
     Check(check::CheckArgs),
     /// Say what the arms of one result, or of several, prove about each other.
     Compare(compare::CompareArgs),
+    /// Search the best settings of a client, and confirm them.
+    Tune(tune::TuneArgs),
     /// Report an earlier run.
     Report(report::ReportArgs),
     /// Start, use and take down a throwaway cluster on this host.
@@ -76,6 +80,7 @@ impl Command {
             Self::Run(args) => run::run(&args)?,
             Self::Check(args) => check::run(&args)?,
             Self::Compare(args) => compare::run(&args)?,
+            Self::Tune(args) => tune::run(&args)?,
             Self::Report(args) => report::run(&args).map(|()| Exit::Success)?,
             // The code of the lab's command may be any.
             Self::Lab(args) => return Ok(lab::run(args)?),

@@ -6,9 +6,9 @@ use clap::Args;
 use tokio::sync::mpsc::unbounded_channel;
 use tokio_util::sync::CancellationToken;
 
-use super::{Failure, ProfileArgs, print, runtime};
+use super::throwaway::{use_lab, with_lab};
+use super::{Failure, ProfileArgs, print};
 use crate::exit::Exit;
-use crate::lab::{self, Lab, LabSpec, Watcher};
 use crate::plan::Plan;
 use crate::profile::Profile;
 use crate::report::{Detail, Layout, show_progress, text};
@@ -50,21 +50,9 @@ pub fn run(args: &RunArgs) -> Result<Exit, Failure> {
         print(&plan.render())?;
         return Ok(Exit::Success);
     }
-    let dir = std::env::temp_dir().join(format!("cephmark-run-{}", std::process::id()));
-    let lab_dir = dir.clone();
-    let take_lab_down = move || {
-        if let Ok(Some(lab)) = lab::Cluster::find(&lab_dir) {
-            // There is nobody left to be told.
-            let _ = lab.down();
-        }
-    };
-    runtime(take_lab_down, async |interrupted| {
-        let lab = if args.lab { Some(start_lab(dir, &mut plan, &interrupted).await?) } else { None };
-        let outcome = measure(&plan, args, &interrupted).await;
-        if let Some(lab) = lab {
-            tokio::task::spawn_blocking(move || lab.end()).await.map_err(run::Error::from_join)??;
-        }
-        outcome
+    with_lab(args.lab.then(|| plan.pools()), async |lab, interrupted| {
+        use_lab(&mut plan.cluster, lab);
+        measure(&plan, args, &interrupted).await
     })
 }
 
@@ -82,18 +70,4 @@ async fn measure(plan: &Plan, args: &RunArgs, interrupted: &CancellationToken) -
         eprintln!("result: {}", directory.path().join(crate::result::FILE_NAME).display());
     }
     Ok(outcome?)
-}
-
-/// Starts a throwaway cluster with the pools of the plan, and makes the plan use it.
-async fn start_lab(dir: PathBuf, plan: &mut Plan, interrupted: &CancellationToken) -> Result<Lab, Failure> {
-    let spec = LabSpec { pools: plan.pools(), ..LabSpec::new(dir) };
-    let token = interrupted.clone();
-    let up = tokio::task::spawn_blocking(move || {
-        let say = |line: &str| eprintln!("lab: {line}");
-        Lab::up(&spec, &Watcher::new(&say, &|| token.is_cancelled()))
-    });
-    let lab = up.await.map_err(run::Error::from_join)??;
-    plan.cluster.conf = Some(lab.conf());
-    plan.cluster.user = "client.admin".to_owned();
-    Ok(lab)
 }

@@ -25,6 +25,13 @@ pub(super) struct Piece<'a> {
     whole_host: bool,
 }
 
+/// The figure of one operation of one job in a whole trial that is not sliced, as comparisons take it; `None` where there
+/// is none.
+#[must_use]
+pub fn value(trial: &Trial, job: &str, op: &str, metric: Metric) -> Option<f64> {
+    Piece { trial, slice: None }.value(job, op, metric)
+}
+
 /// One operation's figures of a piece.
 struct Figures<'a> {
     bytes: u64,

@@ -9,6 +9,7 @@ mod runs;
 mod sides;
 mod workloads;
 
+pub use figure::value;
 pub use open::open;
-pub use pairs::{within_run, within_run_against};
+pub use pairs::{figures, within_run, within_run_against};
 pub use runs::{Across, Error, across_runs};

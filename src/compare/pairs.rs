@@ -100,7 +100,8 @@ fn baseline(terms: &Compare, trials: &[&Trial], arms: &[&str]) -> Option<usize> 
 }
 
 /// What is compared: each metric of each job and operation that a trial has, and then those of the whole trial.
-pub(super) fn figures<'a>(metrics: &[Metric], trials: &[&'a Trial]) -> Vec<(&'a str, &'a str, Metric)> {
+#[must_use]
+pub fn figures<'a>(metrics: &[Metric], trials: &[&'a Trial]) -> Vec<(&'a str, &'a str, Metric)> {
     let place = |op: &str| Op::ALL.iter().position(|known| known.name() == op);
     let pairs = trials.iter().flat_map(|trial| {
         trial.jobs.iter().flat_map(|(job, ops)| ops.keys().map(|op| (job.as_str(), op.as_str())))

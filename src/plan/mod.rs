@@ -43,7 +43,7 @@ pub use mapping::{MapClient, Mapping};
 pub use needs::{Needs, Written};
 pub use order::BlockOrders;
 pub use sliced::Slicing;
-pub use tune::{Setting, Tuning};
+pub use tune::{CONFIRMATION_BLOCKS, CONFIRMATION_SHARE, FIRST_BLOCKS, Setting, Tuning};
 pub use workload::WorkloadPlan;
 
 use crate::profile::Loaded;

@@ -20,6 +20,15 @@ use super::{Plan, RunSpec, TrialPlan, build, order};
 /// More settings than anybody has the time for.
 const MAX_SETTINGS: usize = 1000;
 
+/// Blocks in which all settings run.
+pub const FIRST_BLOCKS: u32 = 2;
+
+/// Blocks of the confirmation for which there must be time.
+pub const CONFIRMATION_BLOCKS: u32 = 5;
+
+/// One part in so many of the budget is for the confirmation.
+pub const CONFIRMATION_SHARE: u32 = 3;
+
 /// What the settings that the cluster has now are called.
 const CURRENT: &str = "current";
 
@@ -63,6 +72,7 @@ impl Tuning {
         let Settings { arms, settings, left_out } = settings(&judged, tune, target)?;
         let mut plan = build::with_arms(&judged, true, |_| Ok(arms))?;
         plan.trials.clear();
+        enough_time(&judged, tune, &plan)?;
         let min_effect = judged.profile.compare.as_ref().map_or(0.0, |terms| terms.min_effect.fraction());
         let Tune { objective, constraints, budget, .. } = tune.clone();
         Ok(Self { plan, settings, left_out, objective, constraints, min_effect, budget: budget.0 })
@@ -217,6 +227,22 @@ fn settings(loaded: &Loaded, tune: &Tune, target: &str) -> Result<Settings, Faul
         Some(fault) if found.arms.len() == 1 => Err(fault),
         _ => Ok(found),
     }
+}
+
+/// Refuses a budget that leaves no time for the first blocks and a confirmation.
+fn enough_time(loaded: &Loaded, tune: &Tune, plan: &Plan) -> Result<(), Fault> {
+    let search = plan.once() * (plan.arms.len() as u32 * FIRST_BLOCKS);
+    let confirmation = (plan.once() * (2 * CONFIRMATION_BLOCKS)).max(search / (CONFIRMATION_SHARE - 1));
+    if search + confirmation <= tune.budget.0 {
+        return Ok(());
+    }
+    let message = format!(
+        "must be at least {}, for {} settings {FIRST_BLOCKS} times each and a confirmation; try fewer values, or shorten \
+         runtime",
+        Time(search + confirmation),
+        plan.arms.len()
+    );
+    Err(loaded.document.fault(&Path::parse("tune.budget"), message))
 }
 
 /// Every value of each option with every value of the others, as indices; the last option changes fastest.

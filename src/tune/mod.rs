@@ -1,0 +1,24 @@
+//! `cephmark tune`: a search for the best settings of a client, and fresh trials that confirm what it found.
+//!
+//! Stands on `run`, which runs the trials that it asks for. What to try next ([`Race`]) and what mattered ([`effects`])
+//! are pure functions of scores; whether the gain is real is judged by `compare`, by trials that the search has not seen.
+
+mod advice;
+mod bounds;
+mod clock;
+mod drive;
+mod effects;
+mod fit;
+mod outcome;
+mod race;
+mod score;
+#[cfg(test)]
+mod simulated;
+mod text;
+
+pub use advice::Advice;
+pub use drive::{Error, tune};
+pub use effects::{Effect, Finding, effects};
+pub use outcome::{Conclusion, Confirmed, FILE_NAME, LeftOut, Outcome, Tried};
+pub use race::{Race, Step};
+pub use text::{plan_text, text};
