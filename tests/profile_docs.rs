@@ -8,7 +8,7 @@ use serde_json::Value;
 const REFERENCE: &str = include_str!("../docs/profile.md");
 
 /// A section of the reference, the type that it describes, and a profile around the keys of that type.
-const SECTIONS: [(&str, &str, &str); 13] = [
+const SECTIONS: [(&str, &str, &str); 14] = [
     ("Top level", "", "TOP"),
     ("cluster", "Cluster", "cluster: {KEYS}"),
     ("target", "Target", "targets: {t: {KEYS}}"),
@@ -22,6 +22,7 @@ const SECTIONS: [(&str, &str, &str); 13] = [
     ("sweep", "Sweep", "sweep: {KEYS}"),
     ("run", "Run", "run: {KEYS}"),
     ("compare", "Compare", "compare: {KEYS}"),
+    ("tune", "Tune", "tune: {KEYS}"),
 ];
 
 /// A row of the reference.
@@ -113,6 +114,9 @@ fn every_example_is_taken() {
                 ("rados", "pool") => format!("{}, objects: 1", row.example),
                 ("rados", "objects") => format!("{}, pool: p", row.example),
                 ("rados", _) => format!("{}, pool: p, objects: 1", row.example),
+                ("tune", "space") => format!("{}, budget: 1h", row.example),
+                ("tune", "budget") => format!("{}, space: {{}}", row.example),
+                ("tune", _) => format!("{}, space: {{}}, budget: 1h", row.example),
                 ("file", "size") => format!("{}, path: /f", row.example),
                 _ => row.example.to_owned(),
             };

@@ -2,7 +2,8 @@
 //!
 //! All settings run in the first blocks. The time is divided among the halvings that lead from there to one setting, so
 //! that the fewer are left, the more often each of them runs. Besides, whatever is clearly worse than the leader drops
-//! out at once, and where all that is left does equally well the race is over. All blocks count until the end.
+//! out at once, and where nothing can be better than the leader by what matters the race is over. All blocks count until
+//! the end.
 
 use super::fit::Fit;
 use crate::plan::FIRST_BLOCKS;
@@ -11,8 +12,8 @@ use crate::plan::FIRST_BLOCKS;
 const STEP: u32 = 3;
 /// How probable it may be that noise alone throws out one of the settings at a look.
 const MISS: f64 = 0.01;
-/// The same for the end of a race among equals.
-const MISS_EQUAL: f64 = 0.05;
+/// How probable it may be, to either side, that the leader of a race that ends early is not the best as far as it matters.
+const MISS_LEADER: f64 = 0.1;
 
 /// A race of settings, which are numbered; what the cluster has now is number 0, and runs beside them in the first step.
 #[derive(Clone, Debug)]
@@ -100,12 +101,13 @@ impl Race {
         }
     }
 
-    /// Whether what is left does equally well, as far as it matters.
+    /// Whether nothing that is left is better than the leader, as far as it matters.
     fn is_settled(&self) -> bool {
         let Some(fit) = self.fit() else { return false };
-        let margin = fit.margin(MISS_EQUAL / (self.field.len() - 1) as f64);
-        let best = fit.means[fit.best()];
-        fit.means.iter().all(|mean| best - mean + margin <= self.least)
+        let margin = fit.margin(MISS_LEADER / (self.field.len() - 1) as f64);
+        let best = fit.best();
+        let mut others = fit.means.iter().enumerate().filter(|(place, _)| *place != best);
+        others.all(|(_, mean)| mean - fit.means[best] + margin <= self.least)
     }
 
     /// The field, the best first; in its own order before there are scores.
