@@ -4,11 +4,14 @@
 mod claims;
 #[path = "../examples/calibrate/time.rs"]
 mod time;
+#[path = "../examples/calibrate/tuning.rs"]
+mod tuning;
 #[path = "../examples/calibrate/world.rs"]
 mod world;
 
 use claims::{Repeats, Tally};
 use time::{Drift, Order, compare, single_trials_differ};
+use tuning::{BEST, EQUAL, known_best, tune};
 use world::{Noise, World};
 
 /// The same draws in each run, so that a bound is kept always or never; 5 % of them have a standard error of 0.5 %.
@@ -95,4 +98,37 @@ fn equal_single_trials_are_not_told_apart_for_their_autocorrelation() {
         let differ = (0..DRAWS).filter(|seed| single_trials_differ(60, correlation, *seed as u64)).count();
         assert!(differ * 100 <= DRAWS * 6, "correlation {correlation}: {differ} of {DRAWS}");
     }
+}
+
+#[test]
+fn a_tuning_finds_and_proves_a_known_best_within_its_budget() {
+    for (noise, least) in [(0.05, 95), (0.10, 90)] {
+        let found = (0..100).filter(|seed| tune(&known_best(*seed), noise, 120, *seed).found()).count();
+        assert!(found >= least, "noise {noise}: {found} of 100");
+    }
+}
+
+#[test]
+fn a_tuning_where_nothing_matters_proves_nothing() {
+    for noise in [0.02, 0.10] {
+        let claims = (0..400).filter(|seed| tune(&EQUAL, noise, 120, *seed).claims()).count();
+        assert!(claims <= 20, "noise {noise}: {claims} of 400 claim a difference");
+    }
+}
+
+#[test]
+fn a_tuning_takes_no_more_trials_than_it_must_where_the_best_is_plain() {
+    let mut truth = [1000.0; 9];
+    truth[BEST] = 3000.0;
+    let tuned: Vec<_> = (0..50).map(|seed| tune(&truth, 0.05, 200, seed)).collect();
+    assert!(tuned.iter().all(tuning::Tuned::found), "{tuned:?}");
+    let used = tuned.iter().map(|tuned| tuned.trials).sum::<usize>() / tuned.len();
+    assert!(used < 30, "{used} of 200 trials, where all settings twice and three blocks of two are 24");
+}
+
+#[test]
+fn a_tuning_of_one_setting_has_nothing_to_search() {
+    let tuned = tune(&[1000.0, 1300.0], 0.05, 60, 1);
+    assert_eq!(tuned.best, 1);
+    assert!(tuned.claims() && tuned.trials <= 20, "{tuned:?}");
 }

@@ -6,11 +6,13 @@
 
 mod claims;
 mod time;
+mod tuning;
 mod world;
 
 use cephmark::stats::MAX_BLOCKS;
 use claims::{Repeats, Tally};
 use time::{Drift, Order, compare, single_trials_differ};
+use tuning::{EQUAL, Tuned, known_best, tune};
 use world::{Noise, World};
 
 /// Arms and metrics, for 1, 4 and 12 comparisons.
@@ -27,6 +29,7 @@ fn main() {
     proving_same(draws);
     orders(draws);
     series(draws);
+    tunings(draws.min(1000));
 }
 
 fn world(noise: Noise, arms: usize, metrics: usize, ratio: f64) -> World {
@@ -181,4 +184,29 @@ fn series(draws: usize) {
         row
     });
     table("Two equal single trials, compared by their seconds: claims of a difference in %", &header, rows);
+}
+
+fn tunings(draws: usize) {
+    let header =
+        ["trials, noise of a trial", "found and proven", "equal: a difference claimed", "trials used"];
+    let cases = [(60, 0.02), (60, 0.05), (60, 0.10), (120, 0.05), (120, 0.10), (240, 0.10)];
+    let rows = cases.into_iter().map(|(budget, noise)| {
+        let tunings = |truth: &dyn Fn(u64) -> Vec<f64>| -> Vec<Tuned> {
+            (0..draws as u64).map(|seed| tune(&truth(seed), noise, budget, seed)).collect()
+        };
+        let (known, equal) = (tunings(&known_best), tunings(&|_| EQUAL.to_vec()));
+        let share = |count: usize| format!("{:.1}", count as f64 * 100.0 / draws as f64);
+        let used = known.iter().map(|tuned| tuned.trials).sum::<usize>() as f64 / draws as f64;
+        vec![
+            format!("{budget}, {:.0} %", noise * 100.0),
+            share(known.iter().filter(|tuned| tuned.found()).count()),
+            share(equal.iter().filter(|tuned| tuned.claims()).count()),
+            format!("{used:.0}"),
+        ]
+    });
+    table(
+        "Tunings of 12 settings, one of them better by a fifth or all of them equal, in %",
+        &header.map(str::to_owned),
+        rows,
+    );
 }

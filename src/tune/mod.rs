@@ -12,8 +12,6 @@ mod fit;
 mod outcome;
 mod race;
 mod score;
-#[cfg(test)]
-mod simulated;
 mod text;
 
 pub use advice::Advice;

@@ -1,16 +1,14 @@
-//! Tunings of objectives whose truth is known: the search finds the best, and the confirmation claims no more than it may.
+//! Tunings of objectives whose truth is known.
 
+use cephmark::compare;
+use cephmark::plan::CONFIRMATION_SHARE;
+use cephmark::result::{Figures, Ops, ResultFile, Status, Timestamp, Trial};
+use cephmark::stats::Looks;
+use cephmark::tune::{Conclusion, Race};
 use rand::{RngExt, SeedableRng};
 use rand_distr::{Distribution, StandardNormal};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde_json::json;
-
-use super::outcome::Conclusion;
-use super::race::Race;
-use crate::compare;
-use crate::plan::CONFIRMATION_SHARE;
-use crate::result::{Figures, Ops, ResultFile, Status, Timestamp, Trial};
-use crate::stats::Looks;
 
 /// An objective: the true figure of each setting, the current one first, and the noise of a trial as a share of it.
 struct World<'a> {
@@ -33,14 +31,16 @@ impl World<'_> {
 }
 
 /// What a tuning came to.
-struct Tuned {
-    best: usize,
-    conclusion: Conclusion,
-    trials: usize,
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Tuned {
+    pub(crate) best: usize,
+    pub(crate) conclusion: Conclusion,
+    /// Trials of the search and of the confirmation.
+    pub(crate) trials: usize,
 }
 
 /// Tunes with a budget of so many trials.
-fn tune(truth: &[f64], noise: f64, budget: usize, seed: u64) -> Tuned {
+pub(crate) fn tune(truth: &[f64], noise: f64, budget: usize, seed: u64) -> Tuned {
     let mut world = World { truth, noise, random: Xoshiro256PlusPlus::seed_from_u64(seed) };
     let mut race = Race::new(truth.len() - 1, 0.03);
     let for_search = budget - budget / CONFIRMATION_SHARE as usize;
@@ -91,55 +91,28 @@ fn trial(arm: &str, repeat: u32, iops: f64) -> Trial {
     }
 }
 
-/// How many of so many tunings are as asked.
-fn count(seeds: u64, of: impl Fn(u64) -> bool) -> u64 {
-    (0..seeds).map(|seed| u64::from(of(seed))).sum()
-}
+/// The setting that is best in [`known_best`].
+pub(crate) const BEST: usize = 5;
 
-/// Twelve settings, of which number 5 is better than any other by a fifth at least.
-fn known_best(seed: u64) -> Vec<f64> {
+/// Twelve settings and the current one, of which one is better than any other by a fifth at least.
+pub(crate) fn known_best(seed: u64) -> Vec<f64> {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(!seed);
     let mut truth: Vec<f64> = (0..13).map(|_| random.random_range(1000.0..1250.0)).collect();
-    (truth[0], truth[5]) = (1000.0, 1500.0);
+    (truth[0], truth[BEST]) = (1000.0, 1500.0);
     truth
 }
 
-#[test]
-fn a_known_best_is_found_and_confirmed_within_the_budget() {
-    for (noise, least) in [(0.05, 98), (0.10, 90)] {
-        let found = count(100, |seed| {
-            let tuned = tune(&known_best(seed), noise, 120, seed);
-            tuned.best == 5 && tuned.conclusion == Conclusion::Better
-        });
-        assert!(found >= least, "noise {noise}: {found} of 100");
+/// Twelve settings that are all like the current one.
+pub(crate) const EQUAL: [f64; 13] = [1000.0; 13];
+
+impl Tuned {
+    /// Whether it claims any difference.
+    pub(crate) fn claims(&self) -> bool {
+        matches!(self.conclusion, Conclusion::Better | Conclusion::Worse)
     }
-}
 
-#[test]
-fn where_nothing_matters_nothing_is_proven() {
-    for noise in [0.02, 0.10] {
-        let truth = [1000.0; 13];
-        let claimed = count(400, |seed| {
-            let conclusion = tune(&truth, noise, 120, seed).conclusion;
-            matches!(conclusion, Conclusion::Better | Conclusion::Worse)
-        });
-        assert!(claimed <= 20, "noise {noise}: {claimed} of 400 claim a difference");
+    /// Whether it found [`BEST`] and proved it.
+    pub(crate) fn found(&self) -> bool {
+        self.best == BEST && self.conclusion == Conclusion::Better
     }
-}
-
-#[test]
-fn what_is_plain_takes_no_more_trials_than_it_must() {
-    let mut truth = [1000.0; 9];
-    truth[5] = 3000.0;
-    let tuned = |seed| tune(&truth, 0.05, 200, seed);
-    assert_eq!(count(50, |seed| tuned(seed).best == 5 && tuned(seed).conclusion == Conclusion::Better), 50);
-    let used: usize = (0..50).map(|seed| tuned(seed).trials).sum();
-    // All settings twice, and three blocks of two.
-    assert!(used / 50 < 30, "{} of 200 trials", used / 50);
-}
-
-#[test]
-fn one_setting_has_nobody_to_race_with() {
-    let tuned = tune(&[1000.0, 1300.0], 0.05, 60, 1);
-    assert_eq!((tuned.best, tuned.conclusion), (1, Conclusion::Better));
 }
