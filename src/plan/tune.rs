@@ -6,8 +6,9 @@ use rand::{Rng, SeedableRng};
 use rand_xoshiro::SplitMix64;
 use serde_json::{Value, json};
 
+use crate::nearest::nearest;
 use crate::profile::{
-    Constraint, Document, Fault, Loaded, Objective, OptionValue, Order, Path, Profile, Repeats, Tune, nearest,
+    Constraint, Document, Fault, Loaded, Objective, OptionValue, Order, Path, Profile, Repeats, Tune,
 };
 use crate::stats::{FIRST_LOOK, MAX_BLOCKS};
 use crate::units::Time;

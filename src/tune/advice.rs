@@ -49,7 +49,7 @@ fn places(arm: &Arm) -> Option<(&str, String)> {
     let (pool, namespace, image) = match &arm.subject {
         Subject::Managed(managed) => (&managed.pool, &managed.namespace, "IMAGE"),
         Subject::Existing(existing) => (&existing.pool, &existing.namespace, existing.image.as_str()),
-        Subject::Null(_) => return None,
+        Subject::Kernel(_) | Subject::Null(_) => return None,
     };
     let place = if namespace.is_empty() { pool.clone() } else { format!("{pool}/{namespace}") };
     Some((pool, format!("{place}/{image}")))
