@@ -41,6 +41,8 @@ pub struct Tuning {
     pub plan: Plan,
     /// By arm, its options of the space in the order of the space; the first arm has none.
     pub settings: Vec<Setting>,
+    /// Every setting of the space, with the arm that it is.
+    pub grid: Vec<(Setting, usize)>,
     /// Settings that can't be, by name, and why.
     pub left_out: Vec<(String, String)>,
     /// What is to get better.
@@ -70,13 +72,13 @@ impl Tuning {
         let target = target(loaded, tune)?;
         rules(loaded, tune, target)?;
         let judged = judged(loaded, tune, target)?;
-        let Settings { arms, settings, left_out } = settings(&judged, tune, target)?;
+        let Settings { arms, settings, grid, left_out } = settings(&judged, tune, target)?;
         let mut plan = build::with_arms(&judged, true, |_| Ok(arms))?;
         plan.trials.clear();
         enough_time(&judged, tune, &plan)?;
         let min_effect = judged.profile.compare.as_ref().map_or(0.0, |terms| terms.min_effect.fraction());
         let Tune { objective, constraints, budget, .. } = tune.clone();
-        Ok(Self { plan, settings, left_out, objective, constraints, min_effect, budget: budget.0 })
+        Ok(Self { plan, settings, grid, left_out, objective, constraints, min_effect, budget: budget.0 })
     }
 }
 
@@ -192,6 +194,7 @@ fn judged(loaded: &Loaded, tune: &Tune, target: &str) -> Result<Loaded, Fault> {
 struct Settings {
     arms: Vec<Arm>,
     settings: Vec<Setting>,
+    grid: Vec<(Setting, usize)>,
     left_out: Vec<(String, String)>,
 }
 
@@ -206,6 +209,7 @@ fn settings(loaded: &Loaded, tune: &Tune, target: &str) -> Result<Settings, Faul
     let mut found = Settings {
         arms: vec![build_arm(current, target)?],
         settings: vec![Vec::new()],
+        grid: Vec::new(),
         left_out: Vec::new(),
     };
     let mut first_fault = None;
@@ -215,6 +219,7 @@ fn settings(loaded: &Loaded, tune: &Tune, target: &str) -> Result<Settings, Faul
         match variant(&loaded.document, target, &choice, tune).and_then(|variant| build_arm(variant, target))
         {
             Ok(arm) => {
+                found.grid.push((setting.clone(), found.arms.len()));
                 found.arms.push(arm);
                 found.settings.push(setting);
             }

@@ -267,7 +267,7 @@ impl Tuner<'_> {
             took_s: self.clock.elapsed().as_secs_f64(),
             settings: (0..tuning.settings.len()).map(|arm| self.tried(found, arm)).collect(),
             left_out: tuning.left_out.iter().map(left_out).collect(),
-            effects: effects(&tuning.settings, &found.scores[..found.whole], tuning.min_effect),
+            effects: effects(&tuning.grid, &found.scores[..found.whole], tuning.min_effect),
             conclusion,
             best,
         }

@@ -47,17 +47,19 @@ impl Fit {
     /// Half the width of the interval for the difference of two arms that misses the true one with probability `miss`.
     #[must_use]
     pub(super) fn margin(&self, miss: f64) -> f64 {
-        critical_value(miss, self.degrees) * self.error(1)
+        critical_value(miss, self.degrees) * self.error(&[1.0, -1.0])
     }
 
-    /// The mean of `pairs` differences of two arms each, no arm being in two of them, with its error.
+    /// The sum of the means, each times its weight, with its error.
     #[must_use]
-    pub(super) fn difference(&self, value: f64, pairs: usize) -> Mean {
-        Mean { value, error: self.error(pairs), degrees: self.degrees }
+    pub(super) fn weighted(&self, weights: &[f64]) -> Mean {
+        let value = self.means.iter().zip(weights).map(|(mean, weight)| mean * weight).sum();
+        Mean { value, error: self.error(weights), degrees: self.degrees }
     }
 
-    fn error(&self, pairs: usize) -> f64 {
-        self.noise * (2.0 / (self.blocks * pairs) as f64).sqrt()
+    fn error(&self, weights: &[f64]) -> f64 {
+        let squares: f64 = weights.iter().map(|weight| weight * weight).sum();
+        self.noise * (squares / self.blocks as f64).sqrt()
     }
 }
 
@@ -78,7 +80,7 @@ mod tests {
         let fit = Fit::of(&[vec![0.0, 1.0], vec![0.0, -1.0]]).expect("enough of both");
         assert!((fit.noise - 1.0).abs() < 1e-12);
         assert!((fit.margin(0.05) - 12.706).abs() < 1e-3);
-        assert!((fit.difference(0.0, 4).error - 0.5).abs() < 1e-12);
+        assert!((fit.weighted(&[0.5, -0.5]).error - 0.5).abs() < 1e-12);
     }
 
     #[test]
