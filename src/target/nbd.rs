@@ -44,8 +44,11 @@ impl Nbd {
     }
 
     fn remove(&self) -> Result<(), Error> {
-        let Some(index) = mapped().iter().position(|device| *device == self.device) else { return Ok(()) };
-        unmap(&mapped().remove(index))
+        let mut all = mapped();
+        let Some(index) = all.iter().position(|device| *device == self.device) else { return Ok(()) };
+        all.remove(index);
+        drop(all);
+        unmap(&self.device)
     }
 }
 

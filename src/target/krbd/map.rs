@@ -49,9 +49,10 @@ impl Krbd {
     }
 
     fn remove(&self) -> Result<(), Error> {
-        let here = |(_, id): &(Bus, u32)| *id == self.id;
-        let Some(index) = mapped().iter().position(here) else { return Ok(()) };
-        let (bus, id) = mapped().remove(index);
+        let mut all = mapped();
+        let Some(index) = all.iter().position(|(_, id)| *id == self.id) else { return Ok(()) };
+        let (bus, id) = all.remove(index);
+        drop(all);
         let removed = finish_within("unmapping an image", UNMAP_LIMIT, move || Ok(remove(&bus, id, false)));
         let error = |reason: String| Error::Unmap { device: self.device(), reason };
         match removed {
@@ -113,8 +114,7 @@ fn remove(bus: &Bus, id: u32, force: bool) -> io::Result<()> {
     }
 }
 
-/// Maps one of an arm's images. Blocks until it is mapped, or the monitors did
-/// not answer within the connection's timeout.
+/// Maps one of an arm's images. Blocks until it is mapped, or the monitors did not answer within the connection's timeout.
 ///
 /// # Errors
 /// [`Error::Map`], [`Error::Secret`], [`Error::NoKrbd`]; of asking the cluster.
@@ -145,6 +145,7 @@ pub(in crate::target) fn map(cluster: &Cluster, set: &MappedSet, image: &str) ->
     bus.add(&line.text()).map_err(|reason| error(why(&reason, &monitors)))?;
     let is_ours = |entry: &Entry| {
         !before.contains(&entry.id)
+            && entry.key() == line.key
             && (&entry.pool, entry.image.as_str()) == (&images.pool, image)
             && (entry.namespace.as_str(), entry.snapshot.as_deref())
                 == (images.namespace.as_deref().unwrap_or_default(), images.snapshot.as_deref())
