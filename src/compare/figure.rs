@@ -29,7 +29,7 @@ pub(super) struct Piece<'a> {
 /// is none.
 #[must_use]
 pub fn value(trial: &Trial, job: &str, op: &str, metric: Metric) -> Option<f64> {
-    Piece { trial, slice: None }.value(job, op, metric)
+    Piece::of(trial, costs_whole_host(&[trial])).value(job, op, metric)
 }
 
 /// One operation's figures of a piece.
