@@ -50,7 +50,8 @@ fn a_run_repeats_until_it_knows_and_no_longer() {
     let site = Site::on(shared());
     let auto = ["run.order=interleaved", "run.repeats=auto", "run.runtime=500ms", "run.budget=80s"];
     // Reads of a working set that the cache holds, after a ramp that fills it.
-    let profile = PROFILE.replace("randwrite", "randread").replace("ramp_time: 0s", "ramp_time: 500ms");
+    let profile = PROFILE.replace("randwrite", "randread").replace("iodepth: 4", "iodepth: 4, size: 512KiB");
+    let profile = profile.replace("ramp_time: 0s", "ramp_time: 500ms");
     let profile = profile.replace(", slice: 500ms", "");
     let end = site.run(&profile, &auto);
     end.success();

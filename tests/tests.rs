@@ -48,6 +48,7 @@ mod support;
 mod tidy;
 mod truth;
 mod tune;
+mod verdicts;
 mod verification;
 mod virtual_time;
 mod watch;

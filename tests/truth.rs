@@ -189,13 +189,13 @@ fn live_latencies_are_within_100_us_of_a_thread_that_completes_after_a_known_tim
         let tally = driver.run(&window(Instant::now(), 20 * delay)).expect("no failure");
         let mut truth = driver.finish().delays();
         truth.sort_unstable();
-        let found = told(&tally.figures(Op::Read).expect("reads").response).p50.expect("samples");
-        let found = Duration::from_nanos(found);
+        // A round that was held up has too few I/Os for a median.
+        let found = Duration::from_nanos(told(&tally.figures(Op::Read).expect("reads").response).p50?);
         assert!(found >= delay, "{found:?} is shorter than {delay:?}");
-        found.abs_diff(truth[truth.len() / 2])
+        Some(found.abs_diff(truth[truth.len() / 2]))
     };
     for delay in [MS / 2, 5 * MS] {
-        let best = (0..ROUNDS).map(|_| off_by(delay)).find(|off| *off < Duration::from_micros(100));
+        let best = (0..ROUNDS).filter_map(|_| off_by(delay)).find(|off| *off < Duration::from_micros(100));
         assert!(best.is_some(), "no round of {ROUNDS} with {delay:?} was within 100 us");
     }
 }
