@@ -318,7 +318,7 @@ fn buffers_beyond_this_hosts_memory_are_refused() {
     let line = plan(&with_workload("{rw: read, bs: 1m, iodepth: 4000000000}")).unwrap_err();
     assert!(
         line.contains(
-            "needs 3906250GiB for buffers (iodepth x numjobs x bs) and 0 to verify, and this host has"
+            "needs 3906250GiB for buffers (iodepth x numjobs x bs), 0 to verify and 0 for caches (rbd_cache_size x images), and this host has"
         ),
         "{line}"
     );

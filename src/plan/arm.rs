@@ -119,8 +119,31 @@ impl Arm {
     /// A fault at one of its options.
     #[must_use]
     pub fn option_fault(&self, option: &ClientOption, message: impl Into<String>) -> Fault {
-        let path = Path::root().key("targets").key(&self.target).key("options").key(&option.key);
-        self.document.fault(&path, message)
+        self.document.fault(&self.option_path(option), message)
+    }
+
+    /// One of its options, by its name with underscores.
+    #[must_use]
+    pub fn option(&self, name: &str) -> Option<&ClientOption> {
+        self.options.iter().find(|option| option.name == name)
+    }
+
+    /// Whether one of its options varies.
+    #[must_use]
+    pub fn sweeps(&self, option: &ClientOption) -> bool {
+        let path = self.option_path(option).to_string();
+        self.settings.iter().any(|(swept, _)| *swept == path)
+    }
+
+    /// Where the profile has one of its options.
+    pub(super) fn option_path(&self, option: &ClientOption) -> Path {
+        Path::root().key("targets").key(&self.target).key("options").key(&option.key)
+    }
+
+    /// Whether its I/O goes through librbd in this process.
+    #[must_use]
+    pub const fn is_librbd(&self) -> bool {
+        matches!(self.subject, Subject::Managed(_) | Subject::Existing(_)) && self.mapping.is_none()
     }
 
     /// How the kernel does its I/O; `None` where a library does, or nobody.

@@ -7,10 +7,12 @@ use crate::units::Time;
 
 use super::check::{self, Check};
 use super::{
-    Arm, ClusterSpec, Order, Plan, RunSpec, arm, auto, compare, memory, needs, order, pairs, scope, sliced,
-    sweep, verify, workload,
+    Arm, CacheState, ClusterSpec, Order, Plan, RunSpec, arm, auto, cache, compare, memory, needs, order, pairs,
+    sliced, sweep, verify, workload,
 };
 
+/// Why nothing runs before the measured part.
+pub(super) const COLD: &str = "with `cache: cold`, since a ramp would warm the cache";
 /// More than anybody has the time for.
 const MAX_TRIALS: u64 = 100_000;
 
@@ -32,9 +34,9 @@ pub(super) fn with_arms(
     let mut warnings = Vec::new();
     let mut check = Check { document, swept: &[], warnings: &mut warnings };
     top(&check, profile)?;
-    scope::profile(&check, profile)?;
     let mut run = run(&mut check, &profile.run)?;
     let arms = arms(&mut warnings)?;
+    warnings.extend(cache::check(&arms, &|_| None)?);
     let workloads = workload::workloads(loaded, run.seed, &mut warnings)?;
     let verify_unit = verify::unit(&arms, &workloads, &mut warnings)?;
     pairs::check(&arms, &workloads, run.drop_caches, &mut warnings)?;
@@ -105,6 +107,12 @@ fn run(check: &mut Check<'_>, run: &Run) -> Result<RunSpec, Fault> {
     if run.order != Order::Sliced {
         check.no_effect(&at.key("slice"), "unless `order` is sliced")?;
     }
+    if run.cache == Some(CacheState::Cold) {
+        let message =
+            "is cold only at the start of a trial, whose slices would be warmer and warmer; use interleaved";
+        check.ensure(run.order != Order::Sliced, &at.key("cache"), message)?;
+        check.no_effect(&at.key("ramp_time"), COLD)?;
+    }
     if !until_decided {
         check.no_effect(&at.key("budget"), "unless `repeats` is auto")?;
     }
@@ -116,6 +124,7 @@ fn run(check: &mut Check<'_>, run: &Run) -> Result<RunSpec, Fault> {
         slice: run.slice.0,
         drop_caches: run.drop_caches,
         seed: run.seed.unwrap_or_else(fresh_seed),
+        cache: run.cache,
         on_error: run.on_error,
         stall: run.stall.0,
         retries: run.retries,

@@ -10,10 +10,12 @@ pub(super) fn check(workloads: &[WorkloadPlan], at_once: usize, needs: &Needs) -
     let Some(host) = host_memory() else { return Ok(()) };
     for workload in workloads {
         let buffers = workload.buffers(at_once);
-        if buffers.get().saturating_add(needs.verify.get()) > host.get() {
+        let all = [buffers, needs.verify, needs.caches];
+        if all.iter().fold(0, |sum: u64, part| sum.saturating_add(part.get())) > host.get() {
             let message = format!(
-                "needs {buffers} for buffers (iodepth x numjobs x bs) and {} to verify, and this host has {host}",
-                needs.verify
+                "needs {buffers} for buffers (iodepth x numjobs x bs), {} to verify and {} for caches (rbd_cache_size x images), \
+                 and this host has {host}",
+                needs.verify, needs.caches
             );
             return Err(workload.document.fault(&workload.jobs[0].path, message));
         }

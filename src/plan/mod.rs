@@ -6,11 +6,13 @@
 mod arm;
 mod auto;
 mod build;
+mod cache;
 mod check;
 mod compare;
 mod fit;
 mod job;
 mod kernel_path;
+pub mod knobs;
 mod mapping;
 mod memory;
 mod needs;
@@ -34,9 +36,10 @@ use indexmap::IndexMap;
 use serde_json::Value;
 
 pub use crate::profile::{
-    BlockShare, Constraint, Distribution, Engine, Fault, Objective, OnError, Order, Rw, Sharing,
+    BlockShare, CacheState, Constraint, Distribution, Engine, Fault, Objective, OnError, Order, Rw, Sharing,
 };
 pub use arm::{Arm, ClientOption, ExistingImage, ManagedImages, Subject};
+pub use cache::check as check_cache;
 pub use job::{Job, Pace};
 pub use kernel_path::{Access, KernelPath, PathKind};
 pub use mapping::{MapClient, Mapping};
@@ -117,6 +120,8 @@ pub struct RunSpec {
     pub seed: u64,
     /// Drop the page cache before each measured part.
     pub drop_caches: bool,
+    /// State of the clients' caches at the start of a trial; without it that of a fresh connection.
+    pub cache: Option<CacheState>,
     /// What an I/O error does.
     pub on_error: OnError,
     /// How long no I/O at all may complete before the cluster counts as stuck.

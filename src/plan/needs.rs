@@ -9,7 +9,7 @@ use crate::units::Bytes;
 
 use super::arm::Subject;
 use super::job::{Job, Pace};
-use super::{Arm, TrialPlan, WorkloadPlan};
+use super::{Arm, TrialPlan, WorkloadPlan, cache};
 
 /// What a plan takes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -26,6 +26,8 @@ pub struct Needs {
     pub files: IndexMap<PathBuf, Bytes>,
     /// Buffers of the largest trial.
     pub buffers: Bytes,
+    /// What clients may cache in the largest trial.
+    pub caches: Bytes,
     /// What verification remembers of all blocks.
     pub verify: Bytes,
 }
@@ -75,9 +77,17 @@ pub(super) fn needs(
         let workload = &workloads[trial.workload];
         needs.duration += workload.runtime + workload.ramp_time;
         needs.buffers = needs.buffers.max(workload.buffers(at_once));
+        needs.caches = needs.caches.max(caches(arms, trial, workload, at_once));
         workload.jobs.iter().for_each(|plan| write(&mut needs.written, &plan.job));
     }
     needs
+}
+
+/// What the clients that are open during a trial may cache: those of its arm, or of all arms where they take turns.
+fn caches(arms: &[Arm], trial: &TrialPlan, workload: &WorkloadPlan, at_once: usize) -> Bytes {
+    let open = if at_once == 1 { &arms[trial.arm..=trial.arm] } else { arms };
+    let of_each = open.iter().map(|arm| cache::memory(arm, workload).get());
+    Bytes(of_each.fold(0, u64::saturating_add))
 }
 
 fn add(sum: &mut Bytes, bytes: u64) {

@@ -84,6 +84,7 @@ mod tests {
             slice: Duration::from_secs(3),
             seed,
             drop_caches: false,
+            cache: None,
             on_error: OnError::Stop,
             stall: Duration::from_secs(120),
             retries: 2,

@@ -4,7 +4,8 @@ use crate::units::{Bytes, Time};
 
 use super::arm::{ExistingImage, ManagedImages, Subject};
 use super::{
-    Access, Arm, Distribution, Job, KernelPath, Needs, Order, Pace, PathKind, Plan, Sharing, WorkloadPlan,
+    Access, Arm, CacheState, Distribution, Job, KernelPath, Needs, Order, Pace, PathKind, Plan, Sharing,
+    WorkloadPlan,
 };
 
 /// Blocks of trials that are listed; the rest of a longer plan is counted.
@@ -60,6 +61,7 @@ impl Plan {
             Order::Sliced => "sliced: all arms are open, and alternate within a trial",
         };
         let mut rows = vec![("seed".to_owned(), format!("{}; {order}", self.run.seed))];
+        rows.extend(self.run.cache.map(|state| ("cache".to_owned(), cache(state).to_owned())));
         if self.arms.len() == 1 || self.run.order != Order::Interleaved {
             return rows;
         }
@@ -209,6 +211,13 @@ fn job(job: &Job) -> String {
     always.into_iter().chain(words).collect::<Vec<_>>().join(" ")
 }
 
+const fn cache(state: CacheState) -> &'static str {
+    match state {
+        CacheState::Cold => "cold: invalidated before each trial",
+        CacheState::Warm => "warm: a pass over all blocks of the workload before each trial",
+    }
+}
+
 /// What the plan takes.
 fn takes(needs: &Needs, most: &str) -> Vec<Row> {
     let writes = match (needs.written.bounded, needs.written.unbounded) {
@@ -229,7 +238,7 @@ fn takes(needs: &Needs, most: &str) -> Vec<Row> {
         ),
         ("fill".to_owned(), format!("{} written once", needs.fill)),
         ("writes".to_owned(), format!("{writes} in trials")),
-        ("memory".to_owned(), format!("{} of buffers, {} to verify", needs.buffers, needs.verify)),
+        ("memory".to_owned(), memory(needs)),
     ];
     rows.extend(
         needs
@@ -244,6 +253,14 @@ fn takes(needs: &Needs, most: &str) -> Vec<Row> {
             .map(|(pool, bytes)| ("space".to_owned(), format!("{bytes} in pool {pool}, before replication"))),
     );
     rows
+}
+
+fn memory(needs: &Needs) -> String {
+    let caches = match needs.caches {
+        Bytes(0) => String::new(),
+        caches => format!(", {caches} of clients' caches"),
+    };
+    format!("{} of buffers, {} to verify{caches}", needs.buffers, needs.verify)
 }
 
 /// A length of time in hours, minutes and seconds, such as `1h 5m 30s`.

@@ -5,9 +5,10 @@ use std::time::Duration;
 use rand::{Rng, SeedableRng};
 use rand_xoshiro::SplitMix64;
 
-use crate::profile::{self, BlockShare, Fault, Path, RateProcess, Run, Verify};
+use crate::profile::{self, BlockShare, CacheState, Fault, Path, RateProcess, Run, Verify};
 use crate::units::{Bytes, Percent};
 
+use super::build::COLD;
 use super::check::{self, Check};
 use super::job::{Job, Pace};
 use super::workload::JobPlan;
@@ -67,6 +68,10 @@ fn job(
     seed: u64,
 ) -> Result<JobPlan, Fault> {
     let rw = written.rw.ok_or_else(|| check.fault(at, "`rw` is missing; add for example `rw: randread`"))?;
+    let cold = run.cache == Some(CacheState::Cold);
+    if cold {
+        check.no_effect(&at.key("ramp_time"), COLD)?;
+    }
     let whole = |key: &str, percent: Percent| {
         percent.as_whole().ok_or_else(|| check.fault(&at.key(key), "must be a whole number of percent"))
     };
@@ -92,7 +97,7 @@ fn job(
         verify: written.verify == Verify::Crc32c,
         cpus_allowed: written.cpus_allowed.clone().map(|list| list.0).unwrap_or_default(),
         runtime: written.runtime.unwrap_or(run.runtime).0,
-        ramp_time: written.ramp_time.unwrap_or(run.ramp_time).0,
+        ramp_time: if cold { Duration::ZERO } else { written.ramp_time.unwrap_or(run.ramp_time).0 },
     };
     counts(check, at, &job, written)?;
     verify(check, at, &job)?;

@@ -1,6 +1,6 @@
 //! What the profile format holds and this version does not do yet: refused, never ignored.
 
-use crate::profile::{CephfsClient, Fault, Path, Profile, Target};
+use crate::profile::{CephfsClient, Fault, Path, Target};
 
 use super::check::Check;
 
@@ -17,14 +17,6 @@ pub(super) fn target(check: &Check<'_>, at: &Path, target: &Target) -> Result<()
         _ => None,
     };
     lacking.map_or(Ok(()), |(path, what)| refuse(check, &path, what, "use rbd"))
-}
-
-/// Refuses what the rest of the profile asks for and this version does not have.
-pub(super) fn profile(check: &Check<'_>, profile: &Profile) -> Result<(), Fault> {
-    match profile.run.cache {
-        None => Ok(()),
-        Some(_) => refuse(check, &Path::parse("run.cache"), "control of the cache's state", "leave it out"),
-    }
 }
 
 /// Says that this version does not have `what`.

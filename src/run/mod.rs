@@ -1,6 +1,7 @@
 //! A run: ties plan, targets, load loop and result together. `tokio` carries this control side and nothing else.
 
 mod bench;
+mod caches;
 mod campaign;
 mod clean;
 mod cluster;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
-use super::Error;
+use super::{Error, caches};
 use crate::ceph::{self, Cluster, Config, Features, Image, Role, View, within};
 use crate::measure::{CpuMeter, CpuUsage};
 use crate::plan::{Arm, ClusterSpec, ExistingImage, ManagedImages, MapClient, Plan, Subject};
@@ -46,7 +46,9 @@ pub fn options(plan: &Plan) -> Result<(), Error> {
         for option in &arm.options {
             config.set(&option.name, &option.value).map_err(|error| match error {
                 ceph::Error::UnknownOption { .. } | ceph::Error::BadValue { .. } => {
-                    Error::Fault(arm.option_fault(option, error.to_string()))
+                    let unknown = matches!(error, ceph::Error::UnknownOption { .. });
+                    let release = if unknown { caches::brought_by(&option.name) } else { String::new() };
+                    Error::Fault(arm.option_fault(option, format!("{error}{release}")))
                 }
                 other => Error::Ceph(other),
             })?;
@@ -79,6 +81,7 @@ fn check(plan: &Plan, admin: &Cluster) -> Result<Vec<String>, Error> {
         }
     }
     check_room(plan, admin)?;
+    notes.extend(caches::check(plan, &|name| admin.option(name).ok())?);
     Ok(notes)
 }
 

@@ -19,7 +19,7 @@ use crate::plan::Job;
 const GRACE: Duration = Duration::from_secs(10);
 
 /// The load threads of one arm.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Crew {
     members: Vec<Member>,
 }

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::Error;
 use super::librbd::ImageSet;
 use crate::ceph::{self, AdminSocket, Cluster, Image, Source};
-use crate::plan::Arm;
+use crate::plan::{Arm, knobs};
 use crate::units::Bytes;
 
 /// An option in effect.
@@ -17,6 +17,8 @@ pub struct Effective {
     pub value: String,
     /// Who set it.
     pub origin: Origin,
+    /// The image that it is of, where that is not the first one and has it otherwise.
+    pub image: Option<String>,
 }
 
 /// Who set an option, the weakest first.
@@ -42,13 +44,14 @@ const CONNECTION_OPTIONS: [&str; 6] = [
     "rbd_op_threads",
 ];
 
-/// What is in effect for an open image and its connection; `asked` are options to read in any case. Blocks.
+/// What is in effect for open images, of which there is at least one, and their connection; `asked` are options to read
+/// in any case. Blocks.
 ///
 /// # Errors
 /// Of reading them back.
 pub(super) fn read(
     cluster: &Cluster,
-    image: &Image,
+    images: &[Image],
     asked: &[String],
 ) -> Result<Vec<Effective>, ceph::Error> {
     let set_somewhere = cluster.admin_socket().map(AdminSocket::config_diff).transpose()?;
@@ -57,21 +60,28 @@ pub(super) fn read(
         _ => Origin::Default,
     };
     let mut found: Vec<Effective> = Vec::new();
-    for option in image.options()? {
-        let origin = match option.source {
-            Source::Client => origin(&option.name),
-            Source::Pool => Origin::Pool,
-            Source::Image => Origin::Image,
-        };
-        found.push(Effective { name: option.name, value: option.value, origin });
+    let common = images[0].options()?;
+    for (index, image) in images.iter().enumerate() {
+        let options = if index == 0 { common.clone() } else { image.options()? };
+        let of = (index > 0).then(|| image.name());
+        for option in options.into_iter().filter(|option| of.is_none() || !common.contains(option)) {
+            let origin = match option.source {
+                Source::Client => origin(&option.name),
+                Source::Pool => Origin::Pool,
+                Source::Image => Origin::Image,
+            };
+            let image = of.map(str::to_owned);
+            found.push(Effective { name: option.name, value: option.value, origin, image });
+        }
     }
     for name in CONNECTION_OPTIONS.into_iter().chain(asked.iter().map(String::as_str)) {
         if found.iter().all(|known| known.name != name) {
             let value = cluster.option(name)?;
-            found.push(Effective { name: name.to_owned(), value, origin: origin(name) });
+            found.push(Effective { name: name.to_owned(), value, origin: origin(name), image: None });
         }
     }
-    found.sort_by(|a, b| a.name.cmp(&b.name));
+    // What all images have in common comes first.
+    found.sort_by(|a, b| (&a.name, &a.image).cmp(&(&b.name, &b.image)));
     Ok(found)
 }
 
@@ -94,31 +104,63 @@ fn level_set(reply: &Value, name: &str) -> Option<bool> {
 /// The options that the profile set for an arm and that pool or image metadata beats.
 ///
 /// # Errors
-/// [`Error::Overridden`] if a swept one is among them: a sweep over it would compare like with like.
+/// [`Error::Overridden`] if a swept one is among them: a sweep over it would compare like with like. [`Error::Idle`] if
+/// metadata sets a policy under which a swept one does nothing.
 pub fn overridden(arm: &Arm, images: &ImageSet, effective: &[Effective]) -> Result<Vec<String>, Error> {
-    let pool = &images.pool;
-    let place =
-        images.namespace.as_ref().map_or_else(|| pool.clone(), |namespace| format!("{pool}/{namespace}"));
-    let image = format!("{place}/{}", images.names[0]);
+    let first = images.first_name();
     let mut said = Vec::new();
-    for option in &arm.options {
-        let Some(found) = effective.iter().find(|found| found.name == option.name) else { continue };
-        let (whose, remedy) = match found.origin {
-            Origin::Pool => {
-                (format!("pool {pool}"), format!("rbd config pool remove {pool} {}", option.name))
+    for found in effective {
+        let Some((whose, remedy)) = found.metadata(&images.pool, &first) else { continue };
+        if let Some(option) = arm.option(&found.name) {
+            let (wanted, value) = (option.value.clone(), found.value.clone());
+            let error = Error::Overridden { option: found.name.clone(), value, wanted, whose, remedy };
+            if arm.sweeps(option) {
+                return Err(error);
             }
-            Origin::Image => {
-                (format!("image {image}"), format!("rbd config image remove {image} {}", option.name))
-            }
-            Origin::Default | Origin::Client => continue,
-        };
-        let (option, wanted, value) = (option.name.clone(), option.value.clone(), found.value.clone());
-        let swept = arm.settings.iter().any(|(path, _)| path.ends_with(&format!(".{option}")));
-        let error = Error::Overridden { option, value, wanted, whose, remedy };
-        if swept {
-            return Err(error);
+            said.push(error.to_string());
+        } else if POLICY.contains(&found.name.as_str()) {
+            refuse_idle(arm, effective, found, whose, remedy)?;
         }
-        said.push(error.to_string());
     }
     Ok(said)
+}
+
+/// The options by which librbd decides what its cache does.
+const POLICY: [&str; 2] = ["rbd_cache", "rbd_cache_policy"];
+
+/// Refuses a sweep over what does nothing under the policy that metadata sets.
+fn refuse_idle(
+    arm: &Arm,
+    effective: &[Effective],
+    policy: &Effective,
+    whose: String,
+    remedy: String,
+) -> Result<(), Error> {
+    let of_image = |option: &&Effective| option.image == policy.image || option.image.is_none();
+    // Of what differs between images, that of the image at hand comes last.
+    let value = |name: &str| {
+        let found = effective.iter().filter(of_image).rfind(|option| option.name == name)?;
+        Some(found.value.clone())
+    };
+    let swept = arm.options.iter().filter(|option| arm.sweeps(option));
+    for option in swept {
+        if let Some(reason) = knobs::known(&option.name).and_then(|knob| knob.idle(&value)) {
+            return Err(Error::Idle { option: option.name.clone(), reason, whose, remedy });
+        }
+    }
+    Ok(())
+}
+
+impl Effective {
+    /// Whose metadata set it, and the command that removes that; `None` where no metadata did.
+    fn metadata(&self, pool: &str, first: &str) -> Option<(String, String)> {
+        let (name, image) = (&self.name, self.image.as_deref().unwrap_or(first));
+        match self.origin {
+            Origin::Default | Origin::Client => None,
+            Origin::Pool => Some((format!("pool {pool}"), format!("rbd config pool remove {pool} {name}"))),
+            Origin::Image => {
+                Some((format!("image {image}"), format!("rbd config image remove {image} {name}")))
+            }
+        }
+    }
 }

@@ -150,6 +150,21 @@ pub enum Error {
         /// The command that removes the override.
         remedy: String,
     },
+    /// The profile sweeps over a setting that does nothing under the policy that metadata sets.
+    #[error(
+        "a sweep over {option} shows nothing: it has no effect {reason}, which the metadata of {whose} sets; `{remedy}` removes \
+         that"
+    )]
+    Idle {
+        /// The option.
+        option: String,
+        /// Why it does nothing.
+        reason: String,
+        /// The pool or image that sets the policy.
+        whose: String,
+        /// The command that removes it.
+        remedy: String,
+    },
 }
 
 impl Error {

@@ -39,6 +39,16 @@ impl ImageSet {
         }
     }
 
+    /// The first image: `POOL/[NAMESPACE/]IMAGE`.
+    #[must_use]
+    pub fn first_name(&self) -> String {
+        let (pool, image) = (&self.pool, &self.names[0]);
+        match &self.namespace {
+            Some(namespace) => format!("{pool}/{namespace}/{image}"),
+            None => format!("{pool}/{image}"),
+        }
+    }
+
     fn view(&self) -> View<'_> {
         match (&self.snapshot, self.writable) {
             (Some(snapshot), _) => View::Snapshot(snapshot),
@@ -104,7 +114,7 @@ impl Clients {
         &self.clusters[0]
     }
 
-    /// The options in effect.
+    /// The options in effect: those of the first image, and what other images have otherwise.
     ///
     /// # Errors
     /// Of reading them back.
@@ -113,9 +123,9 @@ impl Clients {
         arm: &Arm,
         cancel: &CancellationToken,
     ) -> Result<Vec<Effective>, ceph::Error> {
-        let (cluster, image) = (self.first_cluster().clone(), self.first_image().clone());
+        let (cluster, images) = (self.first_cluster().clone(), Arc::clone(&self.images[0]));
         let asked: Vec<String> = arm.options.iter().map(|option| option.name.clone()).collect();
-        within("reading options back", self.limit, cancel, move || effective::read(&cluster, &image, &asked))
+        within("reading options back", self.limit, cancel, move || effective::read(&cluster, &images, &asked))
             .await
     }
 
@@ -140,6 +150,18 @@ impl Clients {
         let images = self.distinct_images();
         within("flushing the client's cache", limit, &CancellationToken::new(), move || {
             images.iter().try_for_each(Image::flush)
+        })
+        .await
+    }
+
+    /// Drops what the clients have cached, after writing back what is dirty.
+    ///
+    /// # Errors
+    /// Of any image; [`ceph::Error::Stuck`] after `limit`.
+    pub async fn invalidate(&self, limit: Duration) -> Result<(), ceph::Error> {
+        let images = self.distinct_images();
+        within("invalidating the client's cache", limit, &CancellationToken::new(), move || {
+            images.iter().try_for_each(Image::invalidate_cache)
         })
         .await
     }

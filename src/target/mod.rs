@@ -18,6 +18,7 @@ pub mod new_file;
 mod page_cache;
 mod queue;
 mod session;
+pub mod warm;
 
 pub use device::Device;
 pub use effective::{Effective, Origin, librbd_holds, overridden};

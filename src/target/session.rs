@@ -1,6 +1,7 @@
 //! One arm held open for load: its clients and its load threads.
 
 use std::collections::BTreeMap;
+use std::mem;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
@@ -103,6 +104,24 @@ impl Session {
     /// Of the first thread that fails.
     pub async fn run(&mut self, window: Window) -> Result<Vec<Tally>, Error> {
         self.crew.run(window, self.jobs.len()).await
+    }
+
+    /// Ends the load threads, and starts those of other jobs over what is open.
+    ///
+    /// # Errors
+    /// [`Error::Thread`] if the system gives no thread.
+    pub async fn change_jobs(
+        &mut self,
+        arm: &Arm,
+        jobs: Vec<Job>,
+        ledger: Option<Arc<Ledger>>,
+    ) -> Result<(), Error> {
+        let crew = mem::take(&mut self.crew);
+        // A thread that panicked has said so; there is nothing to add.
+        let _ = tokio::task::spawn_blocking(move || crew.end()).await;
+        let clients = self.clients.take();
+        *self = Self::start(arm, clients, jobs, ledger)?;
+        Ok(())
     }
 
     /// Makes durable what the clients hold, and tells how long that took.

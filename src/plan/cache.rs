@@ -1,0 +1,104 @@
+//! Rules of cache options: what does nothing is told and not swept over, limits stand in their order, memory is counted.
+
+use crate::profile::{Fault, Sharing};
+use crate::units::Bytes;
+
+use super::knobs::{self, Policy};
+use super::{Arm, ClientOption, WorkloadPlan};
+
+/// The limits of write-back, each of which must be below the one before.
+const ORDER: [&str; 3] = ["rbd_cache_size", "rbd_cache_max_dirty", "rbd_cache_target_dirty"];
+
+/// Checks the cache options of all arms; `elsewhere` knows the values of options that an arm does not set, as far as
+/// anybody does. What comes back are warnings.
+///
+/// # Errors
+/// [`Fault`] at an option that is swept over though it does nothing, and at one that breaks the order of limits.
+pub fn check(arms: &[Arm], elsewhere: knobs::Values<'_>) -> Result<Vec<Fault>, Fault> {
+    let mut warnings = Vec::new();
+    let idle: Vec<Vec<(&ClientOption, String)>> = arms.iter().map(|arm| idle(arm, elsewhere)).collect();
+    for (index, arm) in arms.iter().enumerate() {
+        for (option, reason) in &idle[index] {
+            let is_new = |warning: &Fault| !warnings.contains(warning);
+            let warning = arm.option_fault(option, format!("has no effect {reason}"));
+            if !arm.sweeps(option) && is_new(&warning) {
+                warnings.push(warning);
+            }
+        }
+        let acting = acting(arm, &idle[index]);
+        let alike = |other: usize| {
+            arms[other].target == arm.target && self::acting(&arms[other], &idle[other]) == acting
+        };
+        let swept = idle[index].iter().find(|(option, _)| arm.sweeps(option));
+        if let Some((option, reason)) = swept
+            && (0..arms.len()).any(|other| other != index && alike(other))
+        {
+            let message = format!("a sweep over it shows nothing: it has no effect {reason}");
+            return Err(arm.option_fault(option, message));
+        }
+        limits(arm, elsewhere)?;
+    }
+    Ok(warnings)
+}
+
+/// The options of an arm that do nothing, and why.
+fn idle<'a>(arm: &'a Arm, elsewhere: knobs::Values<'_>) -> Vec<(&'a ClientOption, String)> {
+    let reason =
+        |option: &ClientOption| knobs::known(&option.name)?.idle(&|name| value(arm, name, elsewhere));
+    arm.options.iter().filter_map(|option| Some((option, reason(option)?))).collect()
+}
+
+/// What varies of an arm, without what does nothing.
+fn acting<'a>(arm: &'a Arm, idle: &[(&ClientOption, String)]) -> Vec<&'a (String, String)> {
+    let does_nothing =
+        |path: &str| idle.iter().any(|(option, _)| arm.option_path(option).to_string() == path);
+    arm.settings.iter().filter(|(path, _)| !does_nothing(path)).collect()
+}
+
+fn value(arm: &Arm, name: &str, elsewhere: knobs::Values<'_>) -> Option<String> {
+    arm.option(name).map(|option| option.value.clone()).or_else(|| elsewhere(name))
+}
+
+/// Refuses limits of write-back that are not each below the one before; under other policies they do not meet.
+fn limits(arm: &Arm, elsewhere: knobs::Values<'_>) -> Result<(), Fault> {
+    let value = |name: &str| value(arm, name, elsewhere);
+    if !matches!(Policy::of(&value), Some((Policy::WriteBack, _))) {
+        return Ok(());
+    }
+    let bytes = |name: &str| value(name)?.parse::<Bytes>().ok();
+    for pair in ORDER.windows(2) {
+        let (above, below) = (pair[0], pair[1]);
+        let (Some(limit), Some(found)) = (bytes(above), bytes(below)) else { continue };
+        // Without dirty data there is nothing to begin to write back.
+        if found < limit || limit == Bytes(0) && above == ORDER[1] {
+            continue;
+        }
+        let remedy = format!("lower it, or make it a percentage of {}", ORDER[0]);
+        if let Some(option) = arm.option(below) {
+            let message = format!("is {found}, which must be below {above}, {limit}; {remedy}");
+            return Err(arm.option_fault(option, message));
+        }
+        if let Some(option) = arm.option(above) {
+            let message = format!(
+                "is {limit}, which must be above {below}, {found} unless set; set that too, or make it a \
+                                   percentage of {}",
+                ORDER[0]
+            );
+            return Err(arm.option_fault(option, message));
+        }
+    }
+    Ok(())
+}
+
+/// What the caches of an arm's images may hold under a workload. What is not set is taken as Ceph's default.
+pub(super) fn memory(arm: &Arm, workload: &WorkloadPlan) -> Bytes {
+    let default = |name: &str| knobs::known(name).map(|knob| knob.default.to_owned());
+    let value = |name: &str| value(arm, name, &default);
+    let keeps = Policy::of(&value).is_some_and(|(policy, _)| policy.keeps_data());
+    if !arm.is_librbd() || !keeps {
+        return Bytes(0);
+    }
+    let size = value(ORDER[0]).and_then(|size| size.parse::<Bytes>().ok()).unwrap_or_default();
+    let handles = if arm.handles == Sharing::PerJob { workload.threads() } else { 1 };
+    Bytes(size.get().saturating_mul(u64::from(arm.images())).saturating_mul(u64::from(handles)))
+}
