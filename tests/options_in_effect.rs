@@ -38,7 +38,10 @@ fn a_sweep_over_an_option_that_the_pool_overrides_is_refused_with_the_remedy() {
     let pool = TestPool::new(site.lab);
     tool(site.lab, "rbd", &["config", "pool", "set", &pool.name, "rbd_cache_size", "1048576"]);
     let sets = [
-        &format!("targets.t={{rbd: {{pool: {}, size: 16MiB}}}}", pool.name),
+        &format!(
+            "targets.t={{rbd: {{pool: {}, size: 16MiB}}, options: {{rbd_cache_policy: writeback}}}}",
+            pool.name
+        ),
         "sweep.targets.t.options.rbd_cache_size=[32MiB, 64MiB]",
     ];
     let end = site.run(PROFILE, &sets);

@@ -129,5 +129,11 @@ fn axes_that_cannot_move_together_are_refused() {
     assert!(line("workloads.w.bs, targets.t.rbd.size").ends_with("belong to one target or workload"));
     assert!(line("workloads.w.bs, workloads.w.rw").ends_with("`workloads.w.rw` is no axis of this sweep"));
     assert!(line("workloads.w.bs, workloads.w.bs").ends_with("names `workloads.w.bs` twice"));
+    let steps = "workloads.w.bs: [4k, 4k, 8k], workloads.w.iodepth: [1, 2, 1]".to_owned();
+    let zip = "zip: [workloads.w.bs, workloads.w.iodepth]";
+    assert!(plan(&format!("{PROFILE}sweep: {{{steps}, {zip}}}\n")).is_ok(), "no two steps are the same");
+    let same = steps.replace("[1, 2, 1]", "[1, 1, 2]");
+    let line_of_same = plan(&format!("{PROFILE}sweep: {{{same}, {zip}}}\n")).unwrap_err();
+    assert!(line_of_same.ends_with("sweep.workloads.w.bs[1]: has the value 4k, 1 twice"), "{line_of_same}");
     assert!(line("workloads.w.bs").ends_with("one axis has nothing to move together with"));
 }

@@ -1,6 +1,8 @@
 //! The integration tests of cephmark, a module for each behaviour.
 
 mod block_target;
+mod cache_knobs;
+mod cache_state;
 mod calibration;
 mod ceph;
 mod command_line;
@@ -27,6 +29,7 @@ mod memory_lane;
 mod options_in_effect;
 mod orders;
 mod plan_auto;
+mod plan_cache;
 mod plan_kernel_paths;
 mod plan_mappings;
 mod plan_needs;

@@ -46,7 +46,8 @@ pub fn run(args: &CheckArgs) -> Result<Exit, Failure> {
             if run::needs_cluster(&plan) {
                 run::check_options(&plan)?;
                 let admin = cluster.insert(run::connect(&plan.cluster, &interrupted).await?);
-                for note in run::check_cluster(&plan, admin, &interrupted).await? {
+                let notes = run::check_cluster(&plan, admin, &interrupted).await?;
+                for note in notes.into_iter().chain(run::check_caches(&plan, admin)?) {
                     print(&format!("note: {note}\n"))?;
                 }
             }

@@ -60,11 +60,13 @@ impl<'a> Piece<'a> {
         }
         let Figures { bytes, iops, bytes_per_s, latency } = self.figures(job, op)?;
         match metric {
-            Metric::Iops => Some(iops),
             // Acknowledged is not written: the flush at the end belongs to it.
-            Metric::BytesPerS if op == "write" && self.trial.durable_on_ack == Some(false) => {
-                self.durable_rate(bytes)
+            Metric::Iops | Metric::BytesPerS if op == "write" && self.trial.durable_on_ack == Some(false) => {
+                let (durable, acknowledged) = (self.durable_rate(bytes)?, bytes_per_s);
+                let rate = if metric == Metric::Iops { iops * durable / acknowledged } else { durable };
+                Some(rate).filter(|rate| rate.is_finite())
             }
+            Metric::Iops => Some(iops),
             Metric::BytesPerS => Some(bytes_per_s),
             Metric::Mean => latency.mean,
             Metric::P50 => latency.p50.map(|time| time as f64),
@@ -114,7 +116,8 @@ mod tests {
     /// A trial of two jobs that write, one three times as much as the other.
     fn writes(durable_on_ack: bool) -> Trial {
         let ops = |bytes: u64| {
-            Ops::from([("write".to_owned(), Measured { bytes, bytes_per_s: 1.0, ..Measured::default() })])
+            let (iops, bytes_per_s) = (2.0 * bytes as f64, 4.0 * bytes as f64);
+            Ops::from([("write".to_owned(), Measured { bytes, iops, bytes_per_s, ..Measured::default() })])
         };
         Trial {
             jobs: [("data".to_owned(), ops(300)), ("log".to_owned(), ops(100))].into(),
@@ -130,7 +133,9 @@ mod tests {
         let rate = |trial: &Trial, job| Piece::of(trial, false).value(job, "write", Metric::BytesPerS);
         let (cached, durable) = (writes(false), writes(true));
         assert_eq!((rate(&cached, "data"), rate(&cached, "log")), (Some(30.0), Some(10.0)));
-        assert_eq!(rate(&durable, "data"), Some(1.0));
+        assert_eq!(rate(&durable, "data"), Some(1200.0));
+        let iops = |trial: &Trial| Piece::of(trial, false).value("data", "write", Metric::Iops);
+        assert_eq!((iops(&cached), iops(&durable)), (Some(15.0), Some(600.0)), "in proportion");
     }
 
     #[test]

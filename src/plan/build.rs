@@ -7,8 +7,8 @@ use crate::units::Time;
 
 use super::check::{self, Check};
 use super::{
-    Arm, CacheState, ClusterSpec, Order, Plan, RunSpec, arm, auto, cache, compare, memory, needs, order, pairs,
-    sliced, sweep, verify, workload,
+    Arm, CacheState, ClusterSpec, Order, Plan, RunSpec, arm, auto, cache, compare, memory, needs, order,
+    pairs, sliced, sweep, verify, workload,
 };
 
 /// Why nothing runs before the measured part.
@@ -20,7 +20,9 @@ const MAX_TRIALS: u64 = 100_000;
 pub(super) fn plan(loaded: &Loaded) -> Result<Plan, Fault> {
     with_arms(loaded, false, |warnings| {
         sweep::check(loaded)?;
-        arm::arms(loaded, warnings)
+        let arms = arm::arms(loaded, warnings)?;
+        warnings.extend(cache::check(&arms, &|_| None)?);
+        Ok(arms)
     })
 }
 
@@ -36,7 +38,6 @@ pub(super) fn with_arms(
     top(&check, profile)?;
     let mut run = run(&mut check, &profile.run)?;
     let arms = arms(&mut warnings)?;
-    warnings.extend(cache::check(&arms, &|_| None)?);
     let workloads = workload::workloads(loaded, run.seed, &mut warnings)?;
     let verify_unit = verify::unit(&arms, &workloads, &mut warnings)?;
     pairs::check(&arms, &workloads, run.drop_caches, &mut warnings)?;
@@ -58,7 +59,7 @@ pub(super) fn with_arms(
     let trials = order::trials(&run, arms.len(), workloads.len());
     let at_once = if run.order == Order::Sliced { arms.len() } else { 1 };
     let owners = if same_images { &arms[..1] } else { &arms[..] };
-    let needs = needs::needs(owners, &workloads, &trials, at_once, verify_unit);
+    let needs = needs::needs(&arms, owners, &workloads, &trials, at_once, verify_unit);
     memory::check(&workloads, at_once, &needs)?;
     Ok(Plan {
         name: profile.name.clone(),

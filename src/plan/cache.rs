@@ -14,7 +14,7 @@ const ORDER: [&str; 3] = ["rbd_cache_size", "rbd_cache_max_dirty", "rbd_cache_ta
 ///
 /// # Errors
 /// [`Fault`] at an option that is swept over though it does nothing, and at one that breaks the order of limits.
-pub fn check(arms: &[Arm], elsewhere: knobs::Values<'_>) -> Result<Vec<Fault>, Fault> {
+pub(super) fn check(arms: &[Arm], elsewhere: knobs::Values<'_>) -> Result<Vec<Fault>, Fault> {
     let mut warnings = Vec::new();
     let idle: Vec<Vec<(&ClientOption, String)>> = arms.iter().map(|arm| idle(arm, elsewhere)).collect();
     for (index, arm) in arms.iter().enumerate() {

@@ -39,7 +39,6 @@ pub use crate::profile::{
     BlockShare, CacheState, Constraint, Distribution, Engine, Fault, Objective, OnError, Order, Rw, Sharing,
 };
 pub use arm::{Arm, ClientOption, ExistingImage, ManagedImages, Subject};
-pub use cache::check as check_cache;
 pub use job::{Job, Pace};
 pub use kernel_path::{Access, KernelPath, PathKind};
 pub use mapping::{MapClient, Mapping};
@@ -160,6 +159,15 @@ impl Plan {
     #[must_use]
     pub const fn image_sets(&self) -> usize {
         if self.same_images { 1 } else { self.arms.len() }
+    }
+
+    /// Checks its cache options once more, with the values that a client has of those that no arm sets. What comes back are
+    /// warnings. A tuning finds out by itself what has no effect.
+    ///
+    /// # Errors
+    /// [`Fault`] at an option that is swept over though it does nothing, and at one that breaks the order of limits.
+    pub fn check_caches(&self, client: knobs::Values<'_>) -> Result<Vec<Fault>, Fault> {
+        if self.same_images { Ok(Vec::new()) } else { cache::check(&self.arms, client) }
     }
 
     /// Plans a profile.

@@ -44,9 +44,10 @@ pub struct Written {
 /// Memory that verification takes for each block it tells apart.
 const VERIFY_BYTES_PER_BLOCK: u64 = 8;
 
-/// Sums up what the trials take, of which so many run at once.
+/// Sums up what the trials take, of which so many run at once; `owners` are the arms that have images of their own.
 pub(super) fn needs(
     arms: &[Arm],
+    owners: &[Arm],
     workloads: &[WorkloadPlan],
     trials: &[TrialPlan],
     at_once: usize,
@@ -54,7 +55,7 @@ pub(super) fn needs(
 ) -> Needs {
     let mut needs = Needs::default();
     let written = workloads.iter().any(WorkloadPlan::changes_data);
-    for arm in arms {
+    for arm in owners {
         let full = arm.image_size().unwrap_or_default().get().saturating_mul(u64::from(arm.images()));
         if let Subject::Managed(managed) = &arm.subject {
             let pool = managed.data_pool.as_ref().unwrap_or(&managed.pool);

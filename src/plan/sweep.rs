@@ -93,6 +93,9 @@ pub(super) fn check(loaded: &Loaded) -> Result<(), Fault> {
     let sweep = &loaded.profile.sweep;
     for (axis, values) in &sweep.axes {
         check_axis(&loaded.document, axis, values)?;
+        if !sweep.zip.contains(axis) {
+            check_twice(&loaded.document, &[axis], &[values])?;
+        }
     }
     check_zip(&loaded.document, sweep)
 }
@@ -108,14 +111,22 @@ fn check_axis(document: &Document, axis: &str, values: &[Value]) -> Result<(), F
     if values.is_empty() {
         return Err(document.fault(&at, "has no values"));
     }
-    document.check_owner(&path).map_err(|message| document.fault(&at, message))?;
-    let canonical = |value: &Value| OptionValue(text(value)).canonical();
-    for (index, value) in values.iter().enumerate() {
-        if values[..index].iter().any(|earlier| canonical(earlier) == canonical(value)) {
-            return Err(document.fault(&at.index(index), format!("has the value {} twice", text(value))));
-        }
-    }
-    Ok(())
+    document.check_owner(&path).map_err(|message| document.fault(&at, message))
+}
+
+/// Refuses steps of axes that move together, or of one, that are the same: their arms would be too.
+fn check_twice(document: &Document, axes: &[&String], values: &[&Vec<Value>]) -> Result<(), Fault> {
+    let step = |step: usize| -> Vec<String> {
+        values.iter().map(|values| OptionValue(text(&values[step])).canonical()).collect()
+    };
+    let count = values.first().map_or(0, |values| values.len());
+    let Some(twice) = (1..count).find(|index| (0..*index).any(|earlier| step(earlier) == step(*index)))
+    else {
+        return Ok(());
+    };
+    let said: Vec<String> = values.iter().map(|values| text(&values[twice])).collect();
+    let at = Path::root().key("sweep").key(axes[0]).index(twice);
+    Err(document.fault(&at, format!("has the value {} twice", said.join(", "))))
 }
 
 fn check_zip(document: &Document, sweep: &Sweep) -> Result<(), Fault> {
@@ -141,8 +152,8 @@ fn check_zip(document: &Document, sweep: &Sweep) -> Result<(), Fault> {
         }
     }
     if sweep.zip.len() == 1 {
-        Err(document.fault(&at, "one axis has nothing to move together with"))
-    } else {
-        Ok(())
+        return Err(document.fault(&at, "one axis has nothing to move together with"));
     }
+    let values: Vec<&Vec<Value>> = sweep.zip.iter().map(|axis| &sweep.axes[axis]).collect();
+    check_twice(document, &sweep.zip.iter().collect::<Vec<_>>(), &values)
 }

@@ -26,7 +26,7 @@ pub const COLUMNS: [&str; TABLE.len()] = {
     names
 };
 
-const TABLE: [Column; 53] = [
+const TABLE: [Column; 60] = [
     ("run", |r| r.result.name().to_owned()),
     ("run_started", |r| r.result.started.to_string()),
     ("labels", |r| pairs(r.result.labels.iter())),
@@ -80,6 +80,13 @@ const TABLE: [Column; 53] = [
     ("verified_units", |r| whole(r.checks.verified.as_ref().map(|verified| verified.units))),
     ("verified_mismatches", |r| whole(r.checks.verified.as_ref().map(|verified| verified.mismatches))),
     ("fsid", |r| r.result.cluster.as_ref().map_or_else(String::new, |cluster| cluster.fsid.clone())),
+    ("cache_hits", |r| whole(r.trial.cache.map(|cache| cache.hits))),
+    ("cache_misses", |r| whole(r.trial.cache.map(|cache| cache.misses))),
+    ("cache_hit_ratio", |r| number(r.trial.cache.and_then(|cache| cache.hit_ratio))),
+    ("cache_owed_bytes", |r| whole(r.trial.cache.and_then(|cache| cache.owed_bytes))),
+    ("cache_blocked_writes", |r| whole(r.trial.cache.map(|cache| cache.blocked_writes))),
+    ("cache_blocked_bytes", |r| whole(r.trial.cache.map(|cache| cache.blocked_bytes))),
+    ("cache_blocked_s", |r| number(r.trial.cache.map(|cache| cache.blocked_s))),
 ];
 
 /// The rows of `result` below a line of column names. A trial without figures has one row, so that it is not lost.

@@ -3,7 +3,7 @@
 use super::document::Block;
 use super::human::{Kind, bandwidth, plural};
 use super::summary::{Group, place};
-use crate::result::{Checks, Figures, LatencyNs, Status, Trial};
+use crate::result::{CacheFigures, Checks, Figures, LatencyNs, Status, Trial};
 
 /// A block for each trial that has figures.
 pub(super) fn trials(groups: &[Group]) -> Vec<Block> {
@@ -120,7 +120,36 @@ fn whole(trial: &Trial) -> String {
             .map_or_else(String::new, |rate| format!(", durable BW={}", bandwidth(rate)));
         text += &format!("  drain: {}{durable}\n", Kind::Seconds.one(drain));
     }
-    text
+    text + &trial.cache.map_or_else(String::new, |cache| self::cache(&cache))
+}
+
+fn cache(cache: &CacheFigures) -> String {
+    let bytes = |bytes: u64| Kind::Bytes.one(bytes as f64);
+    let mut said = Vec::new();
+    if let Some(ratio) = cache.hit_ratio {
+        let reads = plural((cache.hits + cache.misses) as usize, "read");
+        said.push(format!("{}% hits of {reads}", Kind::Plain.one(ratio * 100.0)));
+    }
+    if cache.readaheads > 0 {
+        let reads = plural(cache.readaheads as usize, "read");
+        said.push(format!("{reads} ahead of {} in all", bytes(cache.readahead_bytes)));
+    }
+    if cache.written_bytes > 0 {
+        said.push(format!(
+            "{} written and {} flushed",
+            bytes(cache.written_bytes),
+            bytes(cache.flushed_bytes)
+        ));
+    }
+    if let Some(owed) = cache.owed_bytes.filter(|owed| *owed > 0) {
+        said.push(format!("{} of that at the end", bytes(owed)));
+    }
+    if cache.blocked_writes > 0 {
+        let writes = plural(cache.blocked_writes as usize, "write");
+        let waited = Kind::Seconds.one(cache.blocked_s);
+        said.push(format!("{writes} of {} blocked for {waited}", bytes(cache.blocked_bytes)));
+    }
+    if said.is_empty() { String::new() } else { format!("  cache: {}\n", said.join(", ")) }
 }
 
 fn checks(job: &str, checks: &Checks) -> String {

@@ -108,11 +108,16 @@ fn asked(result: &ResultFile, name: &str) -> bool {
     fn has_key(value: &Value, name: &str) -> bool {
         value
             .as_object()
-            .is_some_and(|map| map.iter().any(|(key, value)| key == name || has_key(value, name)))
+            .is_some_and(|map| map.iter().any(|(key, value)| normal(key) == name || has_key(value, name)))
     }
     let of = |section: &str| result.profile.get(section).unwrap_or(&Value::Null);
     has_key(of("targets"), name)
-        || of("sweep").as_object().is_some_and(|sweep| sweep.keys().any(|path| last(path) == name))
+        || of("sweep").as_object().is_some_and(|sweep| sweep.keys().any(|path| normal(last(path)) == name))
+}
+
+/// Spaces and underscores in names are the same to Ceph.
+fn normal(name: &str) -> String {
+    name.replace(' ', "_")
 }
 
 fn durability(arms: &[&Trial]) -> Vec<Item> {

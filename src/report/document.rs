@@ -2,7 +2,7 @@
 
 use super::palette::Tone;
 use super::table::Table;
-use super::{details, differences, head, problems, summary, tables};
+use super::{axes, details, differences, head, problems, summary, tables};
 use crate::result::ResultFile;
 
 /// A piece of a report.
@@ -48,6 +48,7 @@ pub(super) fn document(result: &ResultFile, detail: Detail) -> Vec<Block> {
     for group in &groups {
         blocks.extend(tables::group(group));
     }
+    blocks.extend(axes::blocks(result, &groups));
     let unrepeated = groups.iter().flat_map(|group| &group.arms).all(|arm| arm.trials.len() == 1);
     if unrepeated || detail == Detail::Trials {
         blocks.extend(details::trials(&groups));

@@ -15,6 +15,8 @@ pub enum Phase {
     Wait,
     /// Clients connect and open.
     Open,
+    /// Caches are warmed.
+    Warm,
     /// Load that is not measured.
     Ramp,
     /// Load that is.
@@ -34,6 +36,7 @@ impl Phase {
             Self::Fill => "filling",
             Self::Wait => "waiting for a clean cluster",
             Self::Open => "opening",
+            Self::Warm => "warming",
             Self::Ramp => "ramp",
             Self::Measure => "measuring",
             Self::Drain => "draining",

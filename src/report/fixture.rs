@@ -7,8 +7,8 @@ use hdrhistogram::Histogram;
 use serde_json::json;
 
 use crate::result::{
-    Checks, Cluster, Comparison, Cpu, EffectiveOption, Figures, Host, LatencyNs, Metric, Mismatch,
-    OptionSource, Pool, Problem, ResultFile, SeriesPoint, Status, Tool, Trial, Verdict, Verified,
+    CacheFigures, Checks, Cluster, Comparison, Cpu, EffectiveOption, Figures, Host, LatencyNs, Metric,
+    Mismatch, OptionSource, Pool, Problem, ResultFile, SeriesPoint, Status, Tool, Trial, Verdict, Verified,
 };
 use crate::units::Bytes;
 
@@ -143,6 +143,7 @@ fn trial(arm: &str, workload: &str, repeat: u32) -> Trial {
         durable_on_ack: Some(!cached),
         drain_s: cached.then_some(1.4),
         effective_bytes_per_s: None,
+        cache: cached.then(cache_figures),
         cpu: Cpu {
             process_user_s: 8.1,
             process_system_s: 1.2 + f64::from(repeat) / 10.0,
@@ -154,6 +155,22 @@ fn trial(arm: &str, workload: &str, repeat: u32) -> Trial {
         counters: BTreeMap::new(),
         series: Vec::new(),
         slices: Vec::new(),
+    }
+}
+
+fn cache_figures() -> CacheFigures {
+    CacheFigures {
+        hits: 8_213,
+        misses: 2_787,
+        hit_ratio: Some(0.746_636),
+        written_bytes: 90 << 20,
+        flushed_bytes: 84 << 20,
+        owed_bytes: Some(14 << 20),
+        blocked_writes: 58,
+        blocked_bytes: 237_568,
+        blocked_s: 0.377,
+        readaheads: 12,
+        readahead_bytes: 6 << 20,
     }
 }
 

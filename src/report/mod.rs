@@ -1,5 +1,6 @@
 //! A result as people and other programs read it. Reads saved results alone: an old run is as good as a live one.
 
+mod axes;
 mod csv;
 mod details;
 mod differences;

@@ -125,7 +125,7 @@ pub(super) fn group(group: &Group) -> Vec<Block> {
 /// Stands for a figure that has too few I/Os.
 const MISSING: &str = "-";
 
-const COLUMNS: [&str; 15] = [
+const COLUMNS: [&str; 17] = [
     "arm",
     "job",
     "op",
@@ -133,6 +133,8 @@ const COLUMNS: [&str; 15] = [
     "MiB/s (MB/s)",
     "durable MiB/s",
     "drain",
+    "hit %",
+    "blocked",
     "mean",
     "p50",
     "p99",
@@ -162,6 +164,8 @@ fn figures(arm: &ArmTrials, row: &Row, first: bool) -> Vec<Cell> {
         spread(row.spread(|f| Some(f.bytes_per_s)), Kind::BytesPerSecond, MISSING),
         whole(|trial| trial.effective_bytes_per_s.map(|rate| rate / MIB), Kind::Plain),
         whole(|trial| trial.drain_s, Kind::Seconds),
+        whole(|trial| trial.cache?.hit_ratio.map(|ratio| ratio * 100.0), Kind::Plain),
+        whole(|trial| Some(trial.cache.filter(|cache| cache.written_bytes > 0)?.blocked_s), Kind::Seconds),
         latency(row.spread(|f| f.latency_ns.mean)),
         latency(row.latency(|l| l.p50)),
         latency(row.latency(|l| l.p99)),

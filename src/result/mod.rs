@@ -4,6 +4,7 @@
 //! good as one of a run just over. Field names carry their unit (`_ns`, `_s`, `_bytes`); `docs/results.md` lists them.
 //! Within one format fields may be added, and those there are keep their names and meanings.
 
+mod cache;
 mod cluster;
 mod comparison;
 mod counters;
@@ -20,6 +21,7 @@ mod timestamp;
 mod tool;
 mod trial;
 
+pub use cache::CacheFigures;
 pub use cluster::{Cluster, Pool};
 pub use comparison::{Comparison, Metric, Verdict};
 pub use counters::{Counters, Cpu, SeriesPoint};

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Counters, Cpu, LatencyNs, Ops, SeriesPoint, Slice, Timestamp};
+use super::{CacheFigures, Counters, Cpu, LatencyNs, Ops, SeriesPoint, Slice, Timestamp};
 
 /// One trial, with what was in effect and what was measured.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -58,6 +58,9 @@ pub struct Trial {
     /// Bytes made durable over measured time plus drain; null where no write was cached.
     #[serde(default)]
     pub effective_bytes_per_s: Option<f64>,
+    /// What the client's cache did; null where it kept no data.
+    #[serde(default)]
+    pub cache: Option<CacheFigures>,
     /// CPU time of the measured part.
     #[serde(default)]
     pub cpu: Cpu,
@@ -97,6 +100,7 @@ impl Trial {
             durable_on_ack: None,
             drain_s: None,
             effective_bytes_per_s: None,
+            cache: None,
             cpu: Cpu::default(),
             max_rss_bytes: 0,
             counters: Counters::default(),

@@ -12,7 +12,7 @@ use super::events::Events;
 use super::id::RunId;
 use super::stage::Stage;
 use super::watch::Watch;
-use super::{Error, cluster, describe, fill, paths, preflight, record};
+use super::{Error, caches, cluster, describe, fill, paths, preflight, record};
 use crate::ceph::{Cluster, Image};
 use crate::exit::Exit;
 use crate::load::Ledger;
@@ -85,6 +85,8 @@ impl Bench {
             let admin = preflight::connect(&plan.cluster, cancel).await?;
             let notes = preflight::cluster(plan, &admin, cancel).await?;
             bench.notes.extend(notes.into_iter().map(existing));
+            let options = caches::check(plan, &admin)?;
+            bench.notes.extend(options.into_iter().map(|text| record::problem("cache_option", text)));
             bench.cluster = Some(cluster::describe(plan, &admin, cancel).await?);
             bench.watch = Watch::open(plan, cancel).await?;
             bench.admin = Some(admin);

@@ -4,19 +4,21 @@
 use std::path::Path;
 
 use super::Error;
-use crate::plan::{self, Arm, Plan, knobs};
+use crate::ceph::Cluster;
+use crate::plan::{Arm, Plan, knobs};
 
 /// The plugin of the persistent write-back cache, and the file that it is in, below `plugin_dir`.
 const PLUGIN: (&str, &str) = ("pwl_cache", "librbd/libceph_librbd_pwl_cache.so");
 
-/// Checks the cache options of all arms; `client` knows the values of options that no arm sets. The returned lines are
-/// what the user should know and was not told by the plan.
+/// Checks the cache options of all arms, with the values that a connected client has of those that no arm sets. The
+/// returned lines are what the user should know and was not told by the plan.
 ///
 /// # Errors
-/// [`Error::Fault`] as [`plan::check_cache`]; [`Error::Refused`] for a persistent cache that this librbd does not have.
-pub(super) fn check(plan: &Plan, client: knobs::Values<'_>) -> Result<Vec<String>, Error> {
-    let warnings = plan::check_cache(&plan.arms, client)?;
-    plan.arms.iter().filter(|arm| arm.is_librbd()).try_for_each(|arm| persistent(arm, client))?;
+/// [`Error::Fault`] as [`Plan::check_caches`]; [`Error::Refused`] for a persistent cache that this librbd does not have.
+pub fn check(plan: &Plan, admin: &Cluster) -> Result<Vec<String>, Error> {
+    let client = |name: &str| admin.option(name).ok();
+    let warnings = plan.check_caches(&client)?;
+    plan.arms.iter().filter(|arm| arm.is_librbd()).try_for_each(|arm| persistent(arm, &client))?;
     let new = warnings.iter().filter(|warning| !plan.warnings.contains(warning));
     Ok(new.map(ToString::to_string).collect())
 }

@@ -14,10 +14,10 @@ use crate::ceph;
 use crate::exit::Exit;
 use crate::load::Ledger;
 use crate::measure::{CpuUsage, Second, Tally};
-use crate::plan::{Arm, ClusterSpec, Job, RunSpec, WorkloadPlan};
+use crate::plan::{Arm, CacheState, ClusterSpec, Job, RunSpec, Subject, WorkloadPlan};
 use crate::report::Phase;
 use crate::result::{Problem, Slice};
-use crate::target::{self, Effective, Medium, Session};
+use crate::target::{self, Effective, Medium, Session, fill, warm};
 use crate::units::Bytes;
 
 /// What a trial needs to know.
@@ -64,6 +64,8 @@ pub(super) struct Outcome {
     pub drain: Duration,
     /// Performance counters before and after the window.
     pub counters: [BTreeMap<String, Value>; 2],
+    /// Performance counters as the window closed, before its flush, where a cache may owe something.
+    pub at_stop: Option<BTreeMap<String, Value>>,
     /// The slices that all of this is the sum of, where arms alternated.
     pub slices: Vec<Slice>,
 }
@@ -128,9 +130,14 @@ impl<'a> Held<'a> {
         Stage { run, events, cancel }
     }
 
-    /// The load before the measured part, the flush after which caches are clean, and the drop after which the page
-    /// cache is empty.
+    /// The state of the caches that the profile asks for, the load before the measured part, the flush after which caches
+    /// are clean, and the drop after which the page cache is empty.
     pub(super) async fn ramp(&mut self) -> Result<(), Error> {
+        match self.about.setting.run.cache {
+            Some(CacheState::Cold) => self.session.invalidate(self.about.setting.run.stall).await?,
+            Some(CacheState::Warm) => self.warm().await?,
+            None => {}
+        }
         let length = self.about.setting.workload.ramp_time;
         if length > Duration::ZERO {
             let driven = self.stage().drive(&mut self.session, Stretch::ramp(length)).await?;
@@ -144,6 +151,21 @@ impl<'a> Held<'a> {
             target::drop_page_cache(run.stall).await?;
         }
         Ok(())
+    }
+
+    /// A pass over every block that the load may touch.
+    async fn warm(&mut self) -> Result<(), Error> {
+        let (stage, setting) = (self.stage(), &self.about.setting);
+        if matches!(setting.arm.subject, Subject::Null(_)) {
+            return Ok(());
+        }
+        stage.events.phase(Phase::Warm, Duration::ZERO);
+        let jobs = warm::jobs(&setting.jobs, setting.arm.images(), setting.arm.handles);
+        self.session.change_jobs(setting.arm, jobs.clone(), None).await?;
+        let driven = stage.drive(&mut self.session, Stretch::measured(fill::LONG)).await?;
+        let tallies = jobs.iter().zip(&driven.tallies);
+        self.about.failures.extend(tallies.flat_map(|(job, tally)| judge::failures(job, tally)));
+        Ok(self.session.change_jobs(setting.arm, setting.jobs.clone(), setting.ledger.clone()).await?)
     }
 
     /// Makes durable what the clients hold, and tells how long that took. Data that could not be written, as of a client

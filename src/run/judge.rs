@@ -5,7 +5,7 @@ use super::held::{About, Outcome, Setting};
 use super::record::problem;
 use crate::lane::Op;
 use crate::measure::{CpuUsage, Finding, Second, Tally, Unsteady};
-use crate::plan::{Job, Pace};
+use crate::plan::{CacheState, Job, Pace};
 use crate::result::{Problem, Status};
 
 /// From this share on processors count as busy all the time.
@@ -29,7 +29,10 @@ pub(super) fn judge(about: &About<'_>, outcome: &Outcome, findings: &[Finding]) 
     problems.extend(fairness::limits(arm, jobs, run.drop_caches, &|name| about.in_effect(name)));
     for ((job, tally), seconds) in jobs.iter().zip(&outcome.tallies).zip(&outcome.series) {
         problems.extend(limits(job, tally));
-        problems.extend(unsteady(job, seconds));
+        // What begins cold is not meant to be steady.
+        if about.setting.run.cache != Some(CacheState::Cold) {
+            problems.extend(unsteady(job, seconds));
+        }
     }
     problems.extend(busy(&outcome.cpu));
     (status, problems)

@@ -1,6 +1,7 @@
 //! A run: ties plan, targets, load loop and result together. `tokio` carries this control side and nothing else.
 
 mod bench;
+mod cache_figures;
 mod caches;
 mod campaign;
 mod clean;
@@ -28,6 +29,7 @@ use std::path::Path;
 use tokio_util::sync::CancellationToken;
 
 pub use bench::Bench;
+pub use caches::check as check_caches;
 pub use clean::{Leftover, find_left_mappings, find_leftovers, remove_leftover};
 pub use error::Error;
 pub use events::Events;

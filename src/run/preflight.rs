@@ -81,7 +81,6 @@ fn check(plan: &Plan, admin: &Cluster) -> Result<Vec<String>, Error> {
         }
     }
     check_room(plan, admin)?;
-    notes.extend(caches::check(plan, &|name| admin.option(name).ok())?);
     Ok(notes)
 }
 

@@ -6,10 +6,10 @@ use std::time::Duration;
 use serde_json::{Map, Number, Value};
 
 use super::held::{About, Outcome, Setting};
-use super::{Error, fairness, judge};
+use super::{Error, cache_figures, fairness, judge};
 use crate::lane::Op;
 use crate::measure::{self, Finding, Second, Tally};
-use crate::plan::{Job, PathKind, Subject};
+use crate::plan::{CacheState, Job, PathKind, Subject};
 use crate::result::{
     self, Checks, Counters, Cpu, EffectiveOption, Figures, Host, LatencyNs, Mismatch, OptionSource, Problem,
     SeriesPoint, Slice, SliceFigures, Timestamp, Trial, Verified,
@@ -30,7 +30,15 @@ pub(super) fn problem(code: &str, text: impl Into<String>) -> Problem {
 pub(super) fn overrides(setting: &Setting<'_>, effective: &[Effective]) -> Result<Vec<Problem>, Error> {
     let Some(images) = setting.medium.images() else { return Ok(Vec::new()) };
     let said = target::overridden(setting.arm, images, effective)?;
-    Ok(said.into_iter().map(|text| problem("option_overridden", text)).collect())
+    let mut problems: Vec<_> = said.into_iter().map(|text| problem("option_overridden", text)).collect();
+    for option in effective {
+        if let Some(image) = &option.image {
+            let Effective { name, value, .. } = option;
+            let text = format!("{image} has {name}={value}, unlike the arm's first image");
+            problems.push(problem("options_differ", text));
+        }
+    }
+    Ok(problems)
 }
 
 /// The record of a trial, during which this was found of the cluster.
@@ -51,13 +59,14 @@ pub(super) fn trial(about: About<'_>, started: Timestamp, outcome: &Outcome, fin
         problems,
         started: Some(started),
         measured_s: measured(&outcome.tallies).as_secs_f64(),
-        effective_options: effective.iter().map(effective_option).collect(),
+        effective_options: common(&effective).map(effective_option).collect(),
         conditions,
         jobs: by_job(&setting, outcome, figures_of_all_ops),
         checks: by_job(&setting, outcome, checks),
         durable_on_ack,
         drain_s: drain(&setting, outcome),
         effective_bytes_per_s: effective_rate(outcome),
+        cache: cache_figures::figures(outcome),
         cpu: cpu(&setting, outcome),
         max_rss_bytes: outcome.peak_memory.unwrap_or_default().get(),
         counters: counters_between(&outcome.counters),
@@ -154,8 +163,13 @@ fn effective_option(option: &Effective) -> (String, EffectiveOption) {
     (option.name.clone(), EffectiveOption { value: option.value.clone(), source })
 }
 
+/// What all images of an arm have in effect.
+fn common(effective: &[Effective]) -> impl Iterator<Item = &Effective> {
+    effective.iter().filter(|option| option.image.is_none())
+}
+
 fn option<'a>(effective: &'a [Effective], name: &str) -> Option<&'a str> {
-    effective.iter().find(|option| option.name == name).map(|option| option.value.as_str())
+    common(effective).find(|option| option.name == name).map(|option| option.value.as_str())
 }
 
 fn conditions(about: &About<'_>) -> BTreeMap<String, String> {
@@ -180,6 +194,9 @@ fn conditions(about: &About<'_>) -> BTreeMap<String, String> {
                 say("prefill", prefill.to_string());
             }
         }
+    }
+    if let Some(state) = setting.run.cache {
+        say("cache", if state == CacheState::Cold { "cold" } else { "warm" }.to_owned());
     }
     for (key, name) in
         [("messenger_mode", "ms_client_mode"), ("read_from_replica", "rbd_read_from_replica_policy")]

@@ -124,6 +124,7 @@ async fn slice(held: &mut Held<'_>, slicing: Slicing, round: u32, origin: Instan
         peak_memory,
         drain,
         counters: Default::default(),
+        at_stop: None,
         slices: Vec::new(),
     };
     outcome.slices.push(record::slice(&held.about.setting, &outcome, round, begin));

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::cache_figures::has_cache;
 use super::held::{Held, Outcome, Setting};
 use super::stage::{Driven, Stretch};
 use super::watch::Watch;
@@ -38,10 +39,11 @@ async fn measure(held: &mut Held<'_>) -> Result<Outcome, Error> {
     stage.events.phase(Phase::Measure, workload.runtime);
     let driven = stage.drive(session, Stretch::measured(workload.runtime)).await?;
     stage.events.phase(Phase::Drain, Duration::ZERO);
+    let at_stop = if has_cache(&before) { Some(session.counters().await?) } else { None };
     let flush = held.flush().await?;
     let counters = [before, held.session.counters().await?];
     let Driven { tallies, series, cpu, peak_memory } = driven;
     // The load threads may have flushed already, by `end_fsync`.
     let drain = flush + tallies.iter().map(|tally| tally.end_sync).max().unwrap_or_default();
-    Ok(Outcome { tallies, series, cpu, peak_memory, drain, counters, slices: Vec::new() })
+    Ok(Outcome { tallies, series, cpu, peak_memory, drain, counters, at_stop, slices: Vec::new() })
 }

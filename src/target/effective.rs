@@ -111,16 +111,17 @@ pub fn overridden(arm: &Arm, images: &ImageSet, effective: &[Effective]) -> Resu
     let mut said = Vec::new();
     for found in effective {
         let Some((whose, remedy)) = found.metadata(&images.pool, &first) else { continue };
-        if let Some(option) = arm.option(&found.name) {
-            let (wanted, value) = (option.value.clone(), found.value.clone());
-            let error = Error::Overridden { option: found.name.clone(), value, wanted, whose, remedy };
-            if arm.sweeps(option) {
-                return Err(error);
-            }
-            said.push(error.to_string());
-        } else if POLICY.contains(&found.name.as_str()) {
-            refuse_idle(arm, effective, found, whose, remedy)?;
+        let set = arm.option(&found.name);
+        if POLICY.contains(&found.name.as_str()) && !set.is_some_and(|option| arm.sweeps(option)) {
+            refuse_idle(arm, effective, found, &whose, &remedy)?;
         }
+        let Some(option) = set else { continue };
+        let (wanted, value) = (option.value.clone(), found.value.clone());
+        let error = Error::Overridden { option: found.name.clone(), value, wanted, whose, remedy };
+        if arm.sweeps(option) {
+            return Err(error);
+        }
+        said.push(error.to_string());
     }
     Ok(said)
 }
@@ -133,8 +134,8 @@ fn refuse_idle(
     arm: &Arm,
     effective: &[Effective],
     policy: &Effective,
-    whose: String,
-    remedy: String,
+    whose: &str,
+    remedy: &str,
 ) -> Result<(), Error> {
     let of_image = |option: &&Effective| option.image == policy.image || option.image.is_none();
     // Of what differs between images, that of the image at hand comes last.
@@ -145,7 +146,8 @@ fn refuse_idle(
     let swept = arm.options.iter().filter(|option| arm.sweeps(option));
     for option in swept {
         if let Some(reason) = knobs::known(&option.name).and_then(|knob| knob.idle(&value)) {
-            return Err(Error::Idle { option: option.name.clone(), reason, whose, remedy });
+            let (option, whose, remedy) = (option.name.clone(), whose.to_owned(), remedy.to_owned());
+            return Err(Error::Idle { option, reason, whose, remedy });
         }
     }
     Ok(())

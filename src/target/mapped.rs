@@ -186,7 +186,7 @@ fn look(
     let asked: Vec<String> = options.iter().map(|option| option.name.clone()).collect();
     let effective = match set.mapping.client {
         MapClient::Krbd => Vec::new(),
-        MapClient::Nbd => effective::read(cluster, &image, &asked)?,
+        MapClient::Nbd => effective::read(cluster, std::slice::from_ref(&image), &asked)?,
     };
     let info = image.info()?;
     image.close()?;

@@ -119,8 +119,8 @@ impl Session {
         let crew = mem::take(&mut self.crew);
         // A thread that panicked has said so; there is nothing to add.
         let _ = tokio::task::spawn_blocking(move || crew.end()).await;
-        let clients = self.clients.take();
-        *self = Self::start(arm, clients, jobs, ledger)?;
+        let opened = mem::replace(&mut self.opened, Opened::Null);
+        *self = Self::start(arm, opened, jobs, ledger)?;
         Ok(())
     }
 
@@ -132,6 +132,17 @@ impl Session {
         let begin = Instant::now();
         self.opened.flush(limit).await?;
         Ok(begin.elapsed())
+    }
+
+    /// Drops what the clients have cached, after writing back what is dirty.
+    ///
+    /// # Errors
+    /// Of any image, or [`crate::ceph::Error::Stuck`] after `limit`.
+    pub async fn invalidate(&self, limit: Duration) -> Result<(), Error> {
+        match self.clients() {
+            Some(clients) => Ok(clients.invalidate(limit).await?),
+            None => Ok(()),
+        }
     }
 
     /// The clients' performance counters.
