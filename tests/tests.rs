@@ -45,6 +45,7 @@ mod profile_fuzz;
 mod profile_sets;
 mod results;
 mod results_doc;
+mod resume;
 mod second_tools;
 mod stage;
 mod support;

@@ -1,17 +1,17 @@
 //! `cephmark run`: the trials of a profile, measured and reported.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use tokio::sync::mpsc::unbounded_channel;
-use tokio_util::sync::CancellationToken;
 
 use super::throwaway::{use_lab, with_lab};
-use super::{Failure, ProfileArgs, print};
+use super::{Failure, print};
 use crate::exit::Exit;
 use crate::plan::Plan;
 use crate::profile::Profile;
 use crate::report::{Detail, Layout, show_progress, text};
+use crate::result::{FILE_NAME, ResultDirectory, ResultFile};
 use crate::run::{self, Events};
 
 const EXAMPLES: &str = "\
@@ -19,15 +19,22 @@ Examples:
   cephmark run --lab configs/quickstart.yaml
   cephmark run configs/rbd-4k.yaml --out results/monday
   cephmark run configs/rbd-4k.yaml --set run.runtime=60s --set targets.librbd.rbd.pool=bench
-  cephmark run configs/rbd-4k.yaml --dry-run";
+  cephmark run configs/rbd-4k.yaml --dry-run
+  cephmark run --resume results/monday";
 
 /// Run the trials of a profile and report them.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct RunArgs {
-    /// The profile.
-    #[command(flatten)]
-    pub profile: ProfileArgs,
+    /// Profile to use, a YAML file.
+    #[arg(value_name = "PROFILE", required_unless_present = "resume")]
+    pub profile: Option<PathBuf>,
+    /// Set a key of the profile, such as run.runtime=60s; may be given several times.
+    #[arg(long, value_name = "PATH=VALUE")]
+    pub set: Vec<String>,
+    /// Go on with the interrupted run whose results are in this directory: same plan, same seed, finished trials are kept.
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["profile", "set", "out", "lab", "dry_run"])]
+    pub resume: Option<PathBuf>,
     /// Directory of the results; made if it does not exist.
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
@@ -44,30 +51,53 @@ pub struct RunArgs {
 /// # Errors
 /// [`Failure`] with what kept the run from beginning, or ended it before its last trial.
 pub fn run(args: &RunArgs) -> Result<Exit, Failure> {
-    let loaded = Profile::load(&args.profile.profile, &args.profile.set)?;
-    let mut plan = Plan::new(&loaded)?;
+    let profile = match (&args.resume, &args.profile) {
+        (Some(directory), _) => return resume(directory),
+        (None, Some(profile)) => profile,
+        // The parser of arguments asks for one of them.
+        (None, None) => return Ok(Exit::Usage),
+    };
+    let mut plan = Plan::new(&Profile::load(profile, &args.set)?)?;
     if args.dry_run {
         print(&plan.render())?;
         return Ok(Exit::Success);
     }
     with_lab(args.lab.then(|| plan.pools()), async |lab, interrupted| {
         use_lab(&mut plan.cluster, lab);
-        measure(&plan, args, &interrupted).await
+        measure(async |events| run::run(&plan, args.out.as_deref(), events, &interrupted).await).await
     })
 }
 
-async fn measure(plan: &Plan, args: &RunArgs, interrupted: &CancellationToken) -> Result<Exit, Failure> {
+/// Goes on with an interrupted run and prints the report of all of it.
+fn resume(directory: &Path) -> Result<Exit, Failure> {
+    let result = ResultFile::load(directory)?;
+    let plan = run::plan_of(&result, &directory.join(FILE_NAME))?;
+    if run::is_complete(&result) {
+        print(&text(&result, Layout::of_stdout(Detail::Unrepeated)))?;
+        eprintln!("every planned trial is there: nothing was left to do");
+        return Ok(Exit::Success);
+    }
+    with_lab(None, async |_, interrupted| {
+        measure(async |events| run::resume(&plan, result, directory, events, &interrupted).await).await
+    })
+}
+
+/// A result, how the run ended, and where the result is.
+type Ran = (ResultFile, Result<Exit, run::Error>, ResultDirectory);
+
+/// Shows the progress of a run, and the report at its end.
+async fn measure(run: impl AsyncFnOnce(&Events) -> Result<Ran, run::Error>) -> Result<Exit, Failure> {
     let (sender, receiver) = unbounded_channel();
     let view = tokio::spawn(show_progress(receiver));
     let events = Events::to(sender);
-    let ran = run::run(plan, args.out.as_deref(), &events, interrupted).await;
+    let ran = run(&events).await;
     drop(events);
     // The view has nothing that could fail; it must be gone before the report is printed.
     let _ = view.await;
     let (result, outcome, directory) = ran?;
     if !result.trials.is_empty() {
         print(&text(&result, Layout::of_stdout(Detail::Unrepeated)))?;
-        eprintln!("result: {}", directory.path().join(crate::result::FILE_NAME).display());
+        eprintln!("result: {}", directory.path().join(FILE_NAME).display());
     }
     Ok(outcome?)
 }

@@ -59,6 +59,18 @@ impl ResultDirectory {
         Ok(directory)
     }
 
+    /// The directory of an interrupted run, to go on in.
+    ///
+    /// # Errors
+    /// [`DirectoryError::NotWritable`].
+    pub fn reopen(path: &Path) -> Result<Self, DirectoryError> {
+        let path = path.to_owned();
+        match try_out(&path) {
+            Ok(()) => Ok(Self { path, made: Vec::new() }),
+            Err(source) => Err(DirectoryError::NotWritable { path, source }),
+        }
+    }
+
     /// Its path.
     #[must_use]
     pub fn path(&self) -> &Path {

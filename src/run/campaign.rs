@@ -1,6 +1,9 @@
 //! All trials of a plan, from the first image made to the last one removed.
 
-use std::time::Instant;
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+use std::mem;
+use std::time::{Duration, Instant};
 
 use tokio_util::sync::CancellationToken;
 
@@ -8,6 +11,7 @@ use super::bench::Bench;
 use super::course::Course;
 use super::events::Events;
 use super::held::Setting;
+use super::resume::{self, Key};
 use super::{Error, preflight, record, sliced, trial};
 use crate::compare;
 use crate::exit::Exit;
@@ -21,6 +25,8 @@ pub(super) struct Campaign<'a> {
     plan: &'a Plan,
     bench: &'a mut Bench,
     result: ResultFile,
+    /// The result has trials of this very plan, which were over before the run was interrupted.
+    resumes: bool,
     directory: &'a ResultDirectory,
     events: &'a Events,
     cancel: &'a CancellationToken,
@@ -37,7 +43,13 @@ impl<'a> Campaign<'a> {
         events: &'a Events,
         cancel: &'a CancellationToken,
     ) -> Self {
-        Self { plan, bench, result, directory, events, cancel }
+        Self { plan, bench, result, resumes: false, directory, events, cancel }
+    }
+
+    /// The same for a plan that was interrupted: what is over is not run again.
+    #[must_use]
+    pub(super) fn resuming(self) -> Self {
+        Self { resumes: true, ..self }
     }
 
     /// Runs everything, and gives the result with the exit code; what was made stays.
@@ -65,12 +77,17 @@ impl<'a> Campaign<'a> {
         self.result.planned_trials += self.plan.trials.len() as u32;
         self.save()?;
         self.bench.create(self.plan, self.events, self.cancel).await?;
-        let (mut course, mut ran) = (Course::new(self.plan), 0);
+        let spent = if self.resumes { resume::spent(&self.result, self.plan) } else { Duration::ZERO };
+        let (mut course, mut ran, mut repeat) = (Course::new(self.plan).after(spent), 0, 0);
         for unit in self.plan.units() {
-            self.look(&mut course, unit[0].repeat);
+            if mem::replace(&mut repeat, unit[0].repeat) != repeat {
+                self.look(&mut course, repeat);
+            }
             if course.wants(unit[0].workload) {
                 let index = self.bench.begin(unit.len());
-                self.repeat(index, unit).await?;
+                if !self.is_over(unit) {
+                    self.repeat(index, unit).await?;
+                }
                 ran += unit.len();
             }
         }
@@ -81,14 +98,44 @@ impl<'a> Campaign<'a> {
     }
 
     fn look(&self, course: &mut Course<'_>, repeat: u32) {
-        if let Some(look) = course.reach(repeat, &self.result, Instant::now()) {
+        if let Some(look) = course.reach(repeat, &self.before(repeat), Instant::now()) {
             self.events.send(Event::Look(look));
         }
     }
 
+    /// What there was before a repeat. A run that is resumed has trials of later ones already, on which the looks back must
+    /// not rely.
+    fn before(&self, repeat: u32) -> Cow<'_, ResultFile> {
+        if !self.resumes || self.result.trials.iter().all(|trial| trial.repeat < repeat) {
+            return Cow::Borrowed(&self.result);
+        }
+        let mut before = self.result.clone();
+        before.trials.retain(|trial| trial.repeat < repeat);
+        before.comparisons = compare::within_run(&before);
+        Cow::Owned(before)
+    }
+
+    /// Whether every trial of what runs together ended well before the run was resumed.
+    fn is_over(&self, unit: &[TrialPlan]) -> bool {
+        let valid = |key: &Key| self.attempts(key).any(|trial| trial.status == Status::Valid);
+        self.resumes && unit.iter().all(|trial| valid(&Key::planned(self.plan, trial)))
+    }
+
+    fn attempts(&self, key: &Key) -> impl Iterator<Item = &Trial> {
+        self.result.trials.iter().filter(move |trial| Key::of(trial) == *key)
+    }
+
+    /// The number of the first attempt at what runs together, after those before the run was resumed.
+    fn first_attempt(&self, unit: &[TrialPlan]) -> u32 {
+        let key = Key::planned(self.plan, &unit[0]);
+        let past = self.attempts(&key).filter(|_| self.resumes).map(|trial| trial.attempt + 1);
+        past.max().unwrap_or(0)
+    }
+
     /// One repeat of what runs together: attempts until none is invalid, or there are no retries left.
     async fn repeat(&mut self, index: usize, unit: &[TrialPlan]) -> Result<(), Error> {
-        for attempt in 0..=self.plan.run.retries {
+        let first = self.first_attempt(unit);
+        for attempt in first..=first + self.plan.run.retries {
             let ran = self.attempt(index, unit, attempt).await;
             let records = match &ran {
                 Ok(records) => records.clone(),
@@ -186,10 +233,8 @@ impl<'a> Campaign<'a> {
 
     /// Whether every planned trial ended with a valid attempt.
     fn exit(&self) -> Exit {
-        let key =
-            |trial: &Trial| (trial.arm.clone(), trial.workload.clone(), trial.settings.clone(), trial.repeat);
-        let valid: std::collections::BTreeSet<_> =
-            self.result.trials.iter().filter(|trial| trial.status == Status::Valid).map(key).collect();
+        let valid: BTreeSet<Key> =
+            self.result.trials.iter().filter(|trial| trial.status == Status::Valid).map(Key::of).collect();
         if valid.len() == self.result.planned_trials as usize { Exit::Success } else { Exit::Trial }
     }
 }

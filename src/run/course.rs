@@ -43,6 +43,12 @@ impl<'a> Course<'a> {
         }
     }
 
+    /// The same for a run of which so much is over.
+    #[must_use]
+    pub(super) fn after(self, spent: Duration) -> Self {
+        Self { started: self.started.checked_sub(spent).unwrap_or(self.started), ..self }
+    }
+
     /// Whether a workload is (still) to be run.
     #[must_use]
     pub(super) fn wants(&self, workload: usize) -> bool {

@@ -19,6 +19,7 @@ mod outlook;
 mod paths;
 mod preflight;
 mod record;
+mod resume;
 mod sliced;
 mod stage;
 mod trial;
@@ -37,6 +38,7 @@ pub use interrupt::listen;
 pub use outlook::look as look_ahead;
 pub use paths::check as check_paths;
 pub use preflight::{cluster as check_cluster, connect, needs_cluster, options as check_options};
+pub use resume::{is_complete, plan_of};
 
 use crate::exit::Exit;
 use crate::plan::{Order, Plan};
@@ -56,7 +58,7 @@ pub async fn run(
 ) -> Result<(ResultFile, Result<Exit, Error>, ResultDirectory), Error> {
     let started = Timestamp::now();
     let directory = ResultDirectory::prepare(out, &plan.name, started)?;
-    let ran = run_into(plan, &directory, started, events, cancel).await;
+    let ran = run_into(plan, &directory, None, started, events, cancel).await;
     if ran.as_ref().map_or(true, |(result, _)| result.trials.is_empty()) {
         directory.discard();
     }
@@ -64,22 +66,42 @@ pub async fn run(
     Ok((result, outcome, directory))
 }
 
-/// As [`run`], into a directory that is there.
+/// Goes on with an interrupted run, which left this result of a plan in a directory: what `cephmark run --resume` does.
+///
+/// # Errors
+/// As those of [`run`]; the result so far stays whatever happens.
+pub async fn resume(
+    plan: &Plan,
+    so_far: ResultFile,
+    directory: &Path,
+    events: &Events,
+    cancel: &CancellationToken,
+) -> Result<(ResultFile, Result<Exit, Error>, ResultDirectory), Error> {
+    let directory = ResultDirectory::reopen(directory)?;
+    let ran = run_into(plan, &directory, Some(so_far), Timestamp::now(), events, cancel).await;
+    let (result, outcome) = ran?;
+    Ok((result, outcome, directory))
+}
+
+/// As [`run`], into a directory that is there, and going on with what there is so far.
 async fn run_into(
     plan: &Plan,
     directory: &ResultDirectory,
+    so_far: Option<ResultFile>,
     started: Timestamp,
     events: &Events,
     cancel: &CancellationToken,
 ) -> Result<(ResultFile, Result<Exit, Error>), Error> {
     let mut bench = Bench::open(plan, cancel).await?;
-    let result = bench.result(plan, started);
+    let (fresh, resumes) = (bench.result(plan, started), so_far.is_some());
+    let result = so_far.map_or(Ok(fresh.clone()), |so_far| resume::reopen(so_far, &fresh))?;
     events.send(Event::Run {
         trials: plan.trials.len(),
         at_most: plan.run.until_decided,
         expected: plan.needs.duration,
     });
     let campaign = campaign::Campaign::new(plan, &mut bench, result, directory, events, cancel);
+    let campaign = if resumes { campaign.resuming() } else { campaign };
     Ok(campaign.run_and_clean_up().await)
 }
 
