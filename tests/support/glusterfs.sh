@@ -27,5 +27,8 @@ gluster volume start io >&2
 socket=$(tr '\0' '\n' <"/proc/$(cat run/vols/io/*.pid)/cmdline" | grep '\.socket$')
 trap 'umount --lazy mount || true; gluster volume stop io >&2 || true; rm -f "$socket"; kill $!' EXIT
 glusterfs --volfile-server=$address --volfile-id=io --log-file="$PWD/log/mount" mount
+# It may have failed, and says so in its log only.
+for _ in $(seq 100); do ! mountpoint -q mount || break; sleep 0.1; done
+mountpoint -q mount || { grep ' E ' log/mount >&2; exit 1; }
 echo ready
 cat >&2
