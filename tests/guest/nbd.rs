@@ -11,8 +11,8 @@ name: test
 targets:
   nbd: {rbd: {size: 8MiB, client: nbd}, options: {rbd_cache: false}}
 workloads:
-  w: {rw: randrw, bs: 4k, iodepth: 8, verify: crc32c}
-run: {ramp_time: 0s, runtime: 1s, repeats: 1}
+  w: {rw: randrw, bs: 4k, iodepth: 8, verify: crc32c, number_ios: 512}
+run: {ramp_time: 0s, runtime: 60s, repeats: 1}
 ";
         let output = guest.cephmark_run(profile, &[]);
         assert_eq!(output.code, 0, "{}", output.text);

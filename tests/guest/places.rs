@@ -18,17 +18,16 @@ name: test
 targets:
   t: {file: {path: /mnt/cephfs/io, size: 4MiB}}
 workloads:
-  w: {rw: randwrite, bs: 4k, iodepth: 8, verify: crc32c}
-  r: {rw: randread, bs: 4k, iodepth: 8, verify: crc32c}
-run: {ramp_time: 0s, runtime: 1s, repeats: 1}
+  w: {rw: randwrite, bs: 4k, iodepth: 8, verify: crc32c, number_ios: 512}
+  r: {rw: randread, bs: 4k, iodepth: 8, verify: crc32c, number_ios: 512}
+run: {ramp_time: 0s, runtime: 60s, repeats: 1, order: sequential}
 ";
         let output = guest.cephmark_run(profile, &[]);
         assert_eq!(output.code, 0, "{}", output.text);
         let result = guest.valid_result();
-        for trial in &result.trials {
-            assert_eq!(trial.conditions["file_system"], "ceph");
-            assert_eq!(trial.checks[""].verified.as_ref().map(|verified| verified.mismatches), Some(0));
-        }
+        assert!(result.trials.iter().all(|trial| trial.conditions["file_system"] == "ceph"));
+        let read = result.trials[1].checks[""].verified.as_ref().expect("it verifies");
+        assert_eq!((read.units, read.mismatches), (512, 0));
         assert_eq!(guest.sh("ls /mnt/cephfs"), "", "files are left");
         guest.sh("umount /mnt/cephfs");
     });
