@@ -108,7 +108,7 @@ fn results_of_other_loads_are_refused_and_what_else_differs_is_named() {
     refused.refused(2, &["workload reads differs between the first result and result 2 in bs"]);
     let end = site.cephmark(&["compare", "a", "b", "--baseline", "place=there t"]);
     let said = end.success().split_whitespace().collect::<Vec<_>>().join(" ");
-    for words in ["unpaired: ", "features is not the same: ", " layering in place=there t"] {
+    for words in ["unpaired: ", "different features: ", " layering in place=there t"] {
         assert!(said.contains(words), "{words:?} is not in {said}");
     }
 }

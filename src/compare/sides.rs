@@ -137,7 +137,7 @@ fn unlike<'a>(all: impl Iterator<Item = (&'a str, String, String)>) -> Vec<Strin
     keys.into_iter()
         .map(|(key, by_name)| {
             let each: Vec<_> = by_name.iter().map(|(name, value)| format!("{value} in {name}")).collect();
-            format!("{key} is not the same: {}", each.join(", "))
+            format!("different {key}: {}", each.join(", "))
         })
         .collect()
 }
@@ -187,9 +187,9 @@ mod tests {
         let results = [on("x", "10s", "layering"), on("y", "30s", "layering,journaling")];
         let warnings = warnings(&results, &names(&results));
         let expected = [
-            "runtime is not the same: 10s in result 1, 30s in result 2",
-            "cluster is not the same: x in result 1, y in result 2",
-            "features is not the same: layering in a #1, layering,journaling in a #2",
+            "different runtime: 10s in result 1, 30s in result 2",
+            "different cluster: x in result 1, y in result 2",
+            "different features: layering in a #1, layering,journaling in a #2",
         ];
         assert_eq!(warnings[1..], expected);
         assert!(warnings[0].starts_with("unpaired: "), "{warnings:?}");

@@ -1,7 +1,7 @@
 //! The tables of a report: the verdicts, and the figures of each workload.
 
 use super::document::{Block, Item};
-use super::human::{Kind, MIB};
+use super::human::{Kind, MIB, digits};
 use super::palette::Tone;
 use super::spread::Spread;
 use super::summary::{self, ArmTrials, Group, Row};
@@ -86,7 +86,7 @@ fn ratio(ratio: f64) -> String {
     match ratio {
         ..0.001 => "<0.001".to_owned(),
         ..10.0 => format!("{ratio:.3}"),
-        ..1000.0 => format!("{ratio:.0}"),
+        ..1000.0 => digits(ratio),
         _ => ">1000".to_owned(),
     }
 }
