@@ -139,6 +139,15 @@ fn a_sweep_that_does_nothing_under_the_clusters_own_policy_is_refused_before_any
 }
 
 #[test]
+fn limits_must_stand_in_their_order_with_the_clusters_own_values_too() {
+    let site = Site::on(shared());
+    let options = "targets.t.options={rbd_cache_policy: writeback, rbd_cache_size: 8MiB}";
+    let said = "rbd_cache_size: is 8MiB, which must be above rbd_cache_max_dirty, 24MiB unless set; set that too, or make it";
+    site.run(PROFILE, &[options]).refused(2, &[said]);
+    site.assert_untouched();
+}
+
+#[test]
 fn a_persistent_cache_that_this_librbd_does_not_have_is_refused() {
     let site = Site::on(shared());
     for options in

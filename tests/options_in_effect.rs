@@ -66,3 +66,33 @@ fn an_option_of_an_existing_image_is_told_with_its_remedy() {
     site.rbd(&["config", "image", "remove", &image, "rbd_cache"]);
     site.rbd(&["rm", "--no-progress", &image]);
 }
+
+#[test]
+fn every_image_is_read_back_and_one_that_differs_is_named() {
+    let site = Site::on(shared());
+    let sets = [
+        "targets.t={rbd: {namespace: NAMESPACE, size: 8MiB, images: 2}, options: {rbd_cache_size: 64MiB}}",
+        "run.repeats=2",
+        "run.runtime=3s",
+    ];
+    let mut running = site.start(PROFILE, &sets);
+    running.wait_for("measuring");
+    let second = site.image(&site.images()[1]);
+    site.rbd(&["config", "image", "set", &second, "rbd_cache_size", "1048576"]);
+    running.end().success();
+    let trials = site.result().trials;
+    let texts = |trial: usize, code: &str| -> Vec<String> {
+        let found = trials[trial].problems.iter().filter(|problem| problem.code == code);
+        found.map(|problem| problem.text.clone()).collect()
+    };
+    assert_eq!(texts(0, "options_differ"), Vec::<String>::new());
+    let differs = format!("{second} has rbd_cache_size=1048576, unlike the arm's first image");
+    assert_eq!(texts(1, "options_differ"), [differs]);
+    let [overridden] = &texts(1, "option_overridden")[..] else { panic!("{:?}", trials[1].problems) };
+    assert!(
+        overridden.contains(&format!("`rbd config image remove {second} rbd_cache_size`")),
+        "{overridden}"
+    );
+    assert_eq!(trials[1].effective_options["rbd_cache_size"].value, "67108864", "of the first");
+    site.assert_clean();
+}

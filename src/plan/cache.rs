@@ -16,22 +16,19 @@ const ORDER: [&str; 3] = ["rbd_cache_size", "rbd_cache_max_dirty", "rbd_cache_ta
 /// [`Fault`] at an option that is swept over though it does nothing, and at one that breaks the order of limits.
 pub(super) fn check(arms: &[Arm], elsewhere: knobs::Values<'_>) -> Result<Vec<Fault>, Fault> {
     let mut warnings = Vec::new();
-    let idle: Vec<Vec<(&ClientOption, String)>> = arms.iter().map(|arm| idle(arm, elsewhere)).collect();
+    let idle: Vec<_> = arms.iter().map(|arm| idle(arm, elsewhere)).collect();
+    let acting: Vec<_> = arms.iter().zip(&idle).map(|(arm, idle)| acting(arm, idle)).collect();
     for (index, arm) in arms.iter().enumerate() {
-        for (option, reason) in &idle[index] {
-            let is_new = |warning: &Fault| !warnings.contains(warning);
+        let (swept, fixed): (Vec<_>, Vec<_>) = idle[index].iter().partition(|(option, _)| arm.sweeps(option));
+        for (option, reason) in fixed {
             let warning = arm.option_fault(option, format!("has no effect {reason}"));
-            if !arm.sweeps(option) && is_new(&warning) {
+            if !warnings.contains(&warning) {
                 warnings.push(warning);
             }
         }
-        let acting = acting(arm, &idle[index]);
-        let alike = |other: usize| {
-            arms[other].target == arm.target && self::acting(&arms[other], &idle[other]) == acting
-        };
-        let swept = idle[index].iter().find(|(option, _)| arm.sweeps(option));
-        if let Some((option, reason)) = swept
-            && (0..arms.len()).any(|other| other != index && alike(other))
+        let is_alike = |other: usize| arms[other].target == arm.target && acting[other] == acting[index];
+        if let Some((option, reason)) = swept.first()
+            && (0..arms.len()).any(|other| other != index && is_alike(other))
         {
             let message = format!("a sweep over it shows nothing: it has no effect {reason}");
             return Err(arm.option_fault(option, message));
@@ -73,19 +70,15 @@ fn limits(arm: &Arm, elsewhere: knobs::Values<'_>) -> Result<(), Fault> {
         if found < limit || limit == Bytes(0) && above == ORDER[1] {
             continue;
         }
-        let remedy = format!("lower it, or make it a percentage of {}", ORDER[0]);
-        if let Some(option) = arm.option(below) {
-            let message = format!("is {found}, which must be below {above}, {limit}; {remedy}");
-            return Err(arm.option_fault(option, message));
-        }
-        if let Some(option) = arm.option(above) {
-            let message = format!(
-                "is {limit}, which must be above {below}, {found} unless set; set that too, or make it a \
-                                   percentage of {}",
-                ORDER[0]
-            );
-            return Err(arm.option_fault(option, message));
-        }
+        let (set, message) = match (arm.option(below), arm.option(above)) {
+            (Some(set), _) => (set, format!("is {found}, which must be below {above}, {limit}; lower it,")),
+            (None, Some(set)) => {
+                (set, format!("is {limit}, which must be above {below}, {found} unless set; set that too,"))
+            }
+            // It is not for the profile to put right.
+            (None, None) => continue,
+        };
+        return Err(arm.option_fault(set, format!("{message} or make it a percentage of {}", ORDER[0])));
     }
     Ok(())
 }
