@@ -13,7 +13,7 @@ workloads:
   w: {rw: randread}
 run: {ramp_time: 0s, runtime: 10s}
 tune:
-  space: {rbd_cache_policy: [writethrough, writeback], rbd cache size: [16MiB, 64MiB], rbd_cache_max_dirty: ['50%']}
+  space: {rbd_cache_policy: [writearound, writeback], rbd cache size: [16MiB, 64MiB], rbd_cache_max_dirty: ['50%']}
   constraints: [p99 <= 20ms]
   budget: 1h
 ";
@@ -37,7 +37,7 @@ fn every_value_meets_every_value_of_the_others_beside_what_the_cluster_has_now()
     let names: Vec<&str> = tuning.plan.arms.iter().map(|arm| arm.name.as_str()).collect();
     assert_eq!(names.len(), 5, "{names:?}");
     assert_eq!(names[0], "t[current]");
-    assert_eq!(names[4], "t[rbd_cache_policy=writeback,rbd_cache_size=64MiB,rbd_cache_max_dirty=50%]");
+    assert_eq!(names[4], "t[rbd_cache_policy=writeback,rbd_cache_size=64MiB,rbd_cache_max_dirty=32MiB]");
     let options = |arm: usize| -> Vec<(&str, &str)> {
         tuning.plan.arms[arm]
             .options
@@ -97,9 +97,33 @@ fn a_confirmation_has_random_choices_of_its_own_and_needs_time_for_three_blocks(
 }
 
 #[test]
+fn settings_that_differ_in_nothing_that_acts_are_tried_once() {
+    let space = "{rbd_cache_policy: [writearound, writeback], rbd_cache_size: [32MiB, 64MiB]}";
+    let old = "{rbd_cache_policy: [writearound, writeback], rbd cache size: [16MiB, 64MiB], rbd_cache_max_dirty: ['50%']}";
+    let tuning = tuning(&PROFILE.replace(old, space)).unwrap();
+    let names: Vec<&str> = tuning.plan.arms.iter().skip(1).map(|arm| arm.name.as_str()).collect();
+    let expected = [
+        "t[rbd_cache_policy=writearound]",
+        "t[rbd_cache_policy=writeback,rbd_cache_size=32MiB]",
+        "t[rbd_cache_policy=writeback,rbd_cache_size=64MiB]",
+    ];
+    assert_eq!(names, expected);
+    assert_eq!(tuning.grid.iter().map(|(_, arm)| *arm).collect::<Vec<_>>(), [1, 1, 2, 3]);
+}
+
+#[test]
+fn limits_that_do_not_stand_in_their_order_are_left_out() {
+    let tuning = tuning(&PROFILE.replace("['50%']", "[20MiB]")).unwrap();
+    let [(name, reason)] = &tuning.left_out[..] else { panic!("{:?}", tuning.left_out) };
+    assert!(name.contains("writeback,rbd_cache_size=16MiB"), "{name}");
+    assert!(reason.contains("must be below rbd_cache_size, 16MiB"), "{reason}");
+    assert_eq!(tuning.plan.arms.len(), 3, "the limit without a cache that it is of, and with the larger one");
+}
+
+#[test]
 fn a_setting_that_can_not_be_is_left_out_and_said() {
     let space = "{rbd_cache_size: [16MiB, 1 GB of it], rbd_cache_max_dirty: ['50%']}";
-    let old = "{rbd_cache_policy: [writethrough, writeback], rbd cache size: [16MiB, 64MiB], rbd_cache_max_dirty: ['50%']}";
+    let old = "{rbd_cache_policy: [writearound, writeback], rbd cache size: [16MiB, 64MiB], rbd_cache_max_dirty: ['50%']}";
     let tuning = tuning(&PROFILE.replace(old, space)).unwrap();
     assert_eq!(tuning.plan.arms.len(), 2);
     let [(name, reason)] = &tuning.left_out[..] else { panic!("{:?}", tuning.left_out) };

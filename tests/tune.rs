@@ -60,12 +60,9 @@ fn a_cache_that_holds_the_working_set_is_found_and_proven() {
     assert_eq!(confirmation.comparisons, best.comparisons);
 
     let pool = "rbd config pool set rbd rbd_cache_size 33554432";
-    for line in [
-        "[client]",
-        "rbd_cache_size = 33554432",
-        "ceph config set client rbd_cache_policy writeback",
-        pool,
-    ] {
+    for line in
+        ["[client]", "rbd_cache_size = 33554432", "ceph config set client rbd_cache_policy writeback", pool]
+    {
         assert!(end.stdout.contains(line), "{line}: {}", end.stdout);
     }
     let set = tool(site.lab, "ceph", &["config", "dump"]) + &site.rbd(&["config", "pool", "list", "rbd"]);

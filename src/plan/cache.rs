@@ -45,6 +45,20 @@ fn idle<'a>(arm: &'a Arm, elsewhere: knobs::Values<'_>) -> Vec<(&'a ClientOption
     arm.options.iter().filter_map(|option| Some((option, reason(option)?))).collect()
 }
 
+/// Takes out of an arm what varies and does nothing; a fault says why of the first.
+pub(super) fn take_out_idle(arm: &mut Arm) -> Option<Fault> {
+    let swept = idle(arm, &|_| None).into_iter().filter(|(option, _)| arm.sweeps(option));
+    let swept: Vec<(ClientOption, String)> = swept.map(|(option, reason)| (option.clone(), reason)).collect();
+    let fault =
+        swept.first().map(|(option, reason)| arm.option_fault(option, format!("has no effect {reason}")));
+    for (option, _) in swept {
+        let path = arm.option_path(&option).to_string();
+        arm.settings.retain(|(varies, _)| *varies != path);
+        arm.options.retain(|other| *other != option);
+    }
+    fault
+}
+
 /// What varies of an arm, without what does nothing.
 fn acting<'a>(arm: &'a Arm, idle: &[(&ClientOption, String)]) -> Vec<&'a (String, String)> {
     let does_nothing =
@@ -57,7 +71,7 @@ fn value(arm: &Arm, name: &str, elsewhere: knobs::Values<'_>) -> Option<String> 
 }
 
 /// Refuses limits of write-back that are not each below the one before; under other policies they do not meet.
-fn limits(arm: &Arm, elsewhere: knobs::Values<'_>) -> Result<(), Fault> {
+pub(super) fn limits(arm: &Arm, elsewhere: knobs::Values<'_>) -> Result<(), Fault> {
     let value = |name: &str| value(arm, name, elsewhere);
     if !matches!(Policy::of(&value), Some((Policy::WriteBack, _))) {
         return Ok(());

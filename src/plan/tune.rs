@@ -11,12 +11,12 @@ use crate::profile::{
     Constraint, Document, Fault, Loaded, Objective, OptionValue, Order, Path, Profile, Repeats, Tune,
 };
 use crate::stats::{FIRST_LOOK, MAX_BLOCKS};
-use crate::units::Time;
+use crate::units::{Bytes, Time};
 
 use super::arm::{self, Arm};
 use super::options::normal;
 use super::sweep::Variant;
-use super::{Plan, RunSpec, TrialPlan, build, order};
+use super::{Plan, RunSpec, TrialPlan, build, cache, order};
 
 /// More settings than anybody has the time for.
 const MAX_SETTINGS: usize = 1000;
@@ -216,23 +216,47 @@ fn settings(loaded: &Loaded, tune: &Tune, target: &str) -> Result<Settings, Faul
     for choice in choices(tune) {
         let setting: Setting =
             choice.iter().map(|(key, index)| (normal(key), tune.space[*key][*index].0.clone())).collect();
-        match variant(&loaded.document, target, &choice, tune).and_then(|variant| build_arm(variant, target))
-        {
-            Ok(arm) => {
-                found.grid.push((setting.clone(), found.arms.len()));
-                found.arms.push(arm);
-                found.settings.push(setting);
-            }
-            Err(fault) => {
-                found.left_out.push((name(&setting), fault.message.clone()));
-                first_fault.get_or_insert(fault);
-            }
+        let arm =
+            variant(&loaded.document, target, &choice, tune).and_then(|variant| build_arm(variant, target));
+        if let Err(fault) = arm.and_then(|arm| found.add(arm, &setting)) {
+            found.left_out.push((name(&setting), fault.message.clone()));
+            first_fault.get_or_insert(fault);
         }
     }
     match first_fault {
         Some(fault) if found.arms.len() == 1 => Err(fault),
         _ => Ok(found),
     }
+}
+
+impl Settings {
+    /// Adds the arm of a setting, unless one is there that differs in nothing that acts.
+    fn add(&mut self, mut arm: Arm, setting: &Setting) -> Result<(), Fault> {
+        cache::limits(&arm, &|_| None)?;
+        let idle = cache::take_out_idle(&mut arm);
+        if let (true, Some(fault)) = (arm.options == self.arms[0].options, idle) {
+            return Err(fault);
+        }
+        let same = self.arms.iter().position(|other| other.options == arm.options);
+        self.grid.push((setting.clone(), same.unwrap_or(self.arms.len())));
+        if same.is_none() {
+            let acting = acting(&arm, setting);
+            arm.name = format!("{}[{}]", arm.target, name(&acting));
+            self.arms.push(arm);
+            self.settings.push(acting);
+        }
+        Ok(())
+    }
+}
+
+/// What of a setting acts, percentages as what they come to.
+fn acting(arm: &Arm, setting: &Setting) -> Setting {
+    let shown = |(name, written): &(String, String)| {
+        let option = arm.option(name)?;
+        let size = option.value.parse().ok().filter(|_| written.trim_end().ends_with('%'));
+        Some((name.clone(), size.map_or_else(|| written.clone(), |size: Bytes| size.to_string())))
+    };
+    setting.iter().filter_map(shown).collect()
 }
 
 /// Refuses a budget that leaves no time for the first blocks and a confirmation.
