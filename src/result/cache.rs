@@ -19,7 +19,8 @@ pub struct CacheFigures {
     /// Bytes that the cache wrote to OSDs, the flush at the end included; fewer than were written where writes to the
     /// same place were combined.
     pub flushed_bytes: u64,
-    /// Bytes that the flush at the end had left to send, without those on their way; null in `order: sliced`, which flushes after each slice.
+    /// Bytes that the flush at the end had left to send, without those on their way; null in `order: sliced`, which
+    /// flushes after each slice.
     pub owed_bytes: Option<u64>,
     /// Writes that waited because too much was dirty.
     pub blocked_writes: u64,
