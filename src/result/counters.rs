@@ -17,7 +17,7 @@ pub struct Cpu {
     pub process_user_s: f64,
     /// This process in the kernel, all threads, in seconds.
     pub process_system_s: f64,
-    /// All processors of the host together, less the idle baseline, in seconds; null where it could not be read.
+    /// All processors of the host together, whatever kept them busy, in seconds; null where it could not be read.
     pub host_busy_s: Option<f64>,
     /// Process time per I/O, in microseconds; null without an I/O.
     pub us_per_io: Option<f64>,
