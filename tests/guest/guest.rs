@@ -3,7 +3,7 @@
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream};
-use std::panic;
+use std::panic::{self, AssertUnwindSafe};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -43,7 +43,13 @@ pub(crate) fn with_guest(test: impl FnOnce(&Guest) + Send) {
     static GUEST: OnceLock<Mutex<Guest>> = OnceLock::new();
     let guest = GUEST.get_or_init(|| Mutex::new(Guest::boot())).lock();
     let guest: &Guest = &guest.unwrap_or_else(PoisonError::into_inner);
-    guest.inside(|| test(guest));
+    guest.inside(|| {
+        let ended = panic::catch_unwind(AssertUnwindSafe(|| test(guest)));
+        ended.unwrap_or_else(|words| {
+            guest.reset();
+            panic::resume_unwind(words)
+        });
+    });
 }
 
 impl Guest {

@@ -228,7 +228,7 @@ fn clean_up_after_death(guest: &Guest) {
             tool(&guest.lab, "ceph", &["osd", "blocklist", "add", &address, "60"]);
         }
     }
-    guest.sh("cephmark clean --pool rbd --yes");
+    guest.clean("--pool rbd --yes");
 }
 
 #[test]
@@ -252,17 +252,17 @@ fn what_a_killed_run_left_is_unmapped_and_removed_and_nothing_else() {
         let theirs = map_by_hand(guest, "theirs");
         let mut running = guest.cephmark_start(PROFILE, &[]);
         running.wait_for("measuring");
-        let going_on = guest.sh("cephmark clean --pool rbd --yes");
+        let going_on = guest.clean("--pool rbd --yes");
         assert!(going_on.contains("(in use by client."), "{going_on}");
         assert_eq!(guest.mapped().len(), 3);
         running.signal("KILL");
         assert_eq!(running.end().code, 137);
         assert_eq!(guest.mapped().len(), 3);
-        let listed = guest.sh("cephmark clean --pool rbd");
+        let listed = guest.clean("--pool rbd");
         assert!(listed.contains(", which maps rbd/cephmark-"), "{listed}");
         assert!(listed.ends_with("nothing was removed; add --yes to remove what is listed\n"), "{listed}");
         assert!(!listed.contains("theirs"), "{listed}");
-        let unmapped = guest.sh("cephmark clean --pool rbd --yes");
+        let unmapped = guest.clean("--pool rbd --yes");
         assert!(unmapped.contains("unmapped /dev/rbd"), "{unmapped}");
         assert_eq!(guest.mapped(), [theirs.trim_start_matches("/dev/rbd")]);
         clean_up_after_death(guest);

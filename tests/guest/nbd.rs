@@ -43,9 +43,9 @@ run: {ramp_time: 0s, runtime: 60s, repeats: 1}
         running.wait_for("measuring");
         running.signal("KILL");
         assert_eq!(running.end().code, 137);
-        let listed = guest.sh("cephmark clean");
+        let listed = guest.clean("");
         assert!(listed.contains("/dev/nbd0, which maps rbd/disk"), "{listed}");
-        assert!(guest.sh("cephmark clean --yes").contains("unmapped /dev/nbd0"));
+        assert!(guest.clean("--yes").contains("unmapped /dev/nbd0"));
         assert_eq!(guest.sh("rbd-nbd list-mapped --format json").trim(), "[]");
     });
 }

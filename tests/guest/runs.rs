@@ -3,6 +3,7 @@
 use std::io::{BufRead, BufReader, Read};
 use std::net::TcpStream;
 
+use cephmark::exit::Exit;
 use cephmark::result::{ResultFile, Status};
 
 use super::guest::{Guest, Output};
@@ -46,6 +47,34 @@ impl Guest {
             assert_eq!(trial.status, Status::Valid, "{} {}: {:?}", trial.arm, trial.workload, trial.problems);
         }
         result
+    }
+
+    /// `cephmark clean` with these arguments, which must succeed; what it printed. An emulated machine that is short of
+    /// time may not get its answers in time, and asks again.
+    #[track_caller]
+    pub(crate) fn clean(&self, arguments: &str) -> String {
+        let clean = || self.run(&format!("cephmark clean {arguments}"));
+        let too_late = |output: &Output| {
+            output.code == Exit::Stuck as i32 || output.text.contains("the cluster did not answer in time")
+        };
+        let mut answers = (0..5).map(|_| clean()).skip_while(too_late);
+        let output = answers.next().expect("an answer of the cluster");
+        assert_eq!(output.code, 0, "{}", output.text);
+        output.text
+    }
+
+    /// Takes away what a test that failed has left, lest those after it fail too.
+    pub(crate) fn reset(&self) {
+        self.run(
+            "killall -9 cephmark; umount /mnt/cephfs; for nbd in /sys/block/nbd*/pid; do kill $(cat $nbd); done; sleep 1; \
+             for id in $(ls /sys/bus/rbd/devices); do echo $id force > /sys/bus/rbd/remove_single_major; done",
+        );
+        for image in self.images().iter().filter(|image| *image != "disk") {
+            for address in self.watchers(&format!("rbd/{image}")) {
+                tool(&self.lab, "ceph", &["osd", "blocklist", "add", &address, "60"]);
+            }
+            tool(&self.lab, "rbd", &["rm", "--no-progress", &format!("rbd/{image}")]);
+        }
     }
 
     /// The numbers of the images that the kernel has mapped.
@@ -113,5 +142,6 @@ impl Running<'_> {
 
 fn command(sets: &[&str]) -> String {
     let sets: String = sets.iter().map(|set| format!(" --set '{set}'")).collect();
-    format!("rm -rf out; cephmark run profile.yaml --out out{sets}")
+    // Patient, since an emulated machine that is short of time may not get its answers in time.
+    format!("rm -rf out; cephmark run profile.yaml --out out --set cluster.timeout=60s{sets}")
 }
