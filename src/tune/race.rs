@@ -130,3 +130,52 @@ impl Race {
         self.blocks.iter().filter_map(of_field).collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Blocks in which settings, the current one first, have these scores and next to no noise.
+    fn blocks(scores: &[f64], count: u32) -> Vec<Vec<Option<f64>>> {
+        let noise = |block: u32, place: usize| f64::from((block + 2 * place as u32) % 3) * 1e-4;
+        let block = |block| {
+            scores.iter().enumerate().map(|(place, score)| Some(score + noise(block, place))).collect()
+        };
+        (0..count).map(block).collect()
+    }
+
+    #[test]
+    fn all_settings_and_the_current_one_run_twice_and_then_the_better_half() {
+        let mut race = Race::new(4, 0.03);
+        assert_eq!(race.next(100), Some(Step { arms: vec![0, 1, 2, 3, 4], blocks: 2 }));
+        race.take(blocks(&[0.0, 0.0, 1.0, 1.05, 0.0], 2));
+        assert_eq!(race.field(), [3], "what is clearly worse is out at once, and the second too");
+        assert_eq!((race.next(90), race.leader()), (None, Some(3)));
+    }
+
+    #[test]
+    fn a_race_is_over_where_nothing_can_be_better_by_what_matters() {
+        let mut race = Race::new(3, 0.03);
+        race.next(100);
+        race.take(blocks(&[0.0; 4], 2));
+        assert!(race.field().len() > 1, "nothing is worse");
+        assert_eq!(race.next(90), None);
+    }
+
+    #[test]
+    fn no_step_takes_more_than_there_is_room_for() {
+        let mut race = Race::new(4, 0.03);
+        assert_eq!(race.next(9).map(|step| step.blocks), Some(1));
+        assert_eq!(Race::new(4, 0.03).next(4), None);
+        assert_eq!(race.leader(), None, "there are no scores yet");
+    }
+
+    #[test]
+    fn what_drops_out_is_not_the_leader_however_good_it_was() {
+        let mut race = Race::new(2, 0.03);
+        race.next(100);
+        race.drop_out(2);
+        race.take(blocks(&[0.0, 1.0, 2.0], 2));
+        assert_eq!((race.leader(), race.next(90)), (Some(1), None));
+    }
+}
