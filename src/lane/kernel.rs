@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use nix::errno::Errno;
 
 use super::file::KernelFile;
+use super::flying::{Flight, Flying};
 use super::{Buffer, Done, Io, Lane, LaneError, Op};
 use crate::ceph::say;
 
@@ -84,25 +85,13 @@ pub struct EngineError {
 pub struct KernelLane<Q: Queue> {
     files: Arc<[KernelFile]>,
     queue: ManuallyDrop<Q>,
-    /// The I/Os on their way, by slot.
-    flying: Box<[Option<Flight>]>,
+    /// The I/Os on their way, each with the bytes that earlier pieces of it did.
+    flying: Flying<u32>,
     /// Slots whose I/O never reached the queue, with their results; as large as it ever gets from the start.
     ended: Vec<(u32, Result<u32, Errno>)>,
-    in_flight: u32,
-    pushed: u64,
     /// The queue has discards for these devices. Not so before Linux 6.12, which only the first one tells.
     discards: bool,
     drain: Duration,
-}
-
-/// An I/O on its way.
-#[derive(Debug)]
-struct Flight {
-    io: Box<Io>,
-    /// Its place in the order of pushing.
-    order: u64,
-    /// Bytes that earlier pieces of it did.
-    done: u32,
 }
 
 impl<Q: Queue> KernelLane<Q> {
@@ -114,10 +103,8 @@ impl<Q: Queue> KernelLane<Q> {
         Ok(Self {
             queue: ManuallyDrop::new(Q::new(&files, depth)?),
             files,
-            flying: (0..depth).map(|_| None).collect(),
+            flying: Flying::new(depth),
             ended: Vec::with_capacity(depth as usize),
-            in_flight: 0,
-            pushed: 0,
             discards: true,
             drain: Duration::from_secs(30),
         })
@@ -126,7 +113,7 @@ impl<Q: Queue> KernelLane<Q> {
     /// Starts the I/O of a slot, or what is left of it.
     #[inline]
     fn start(&mut self, slot: u32) {
-        let Some(Flight { io, done, .. }) = &self.flying[slot as usize] else { return };
+        let Some(Flight { io, note: done, .. }) = self.flying.get(slot) else { return };
         let Some(file) = self.files.get(io.image as usize) else {
             return self.ended.push((slot, Err(Errno::ENODEV)));
         };
@@ -158,7 +145,7 @@ impl<Q: Queue> KernelLane<Q> {
     /// Trims or zeroes with a call that blocks, since the queue can't.
     #[cold]
     fn clear(&mut self, slot: u32) {
-        let Some(Flight { io, .. }) = &self.flying[slot as usize] else { return };
+        let Some(Flight { io, .. }) = self.flying.get(slot) else { return };
         let file = &self.files[io.image as usize];
         let result = file.clear(io.op, io.offset, io.len.into()).map(|()| io.len);
         self.ended.push((slot, result));
@@ -170,7 +157,7 @@ impl<Q: Queue> KernelLane<Q> {
     /// file among it, the I/O is short.
     #[inline]
     fn settle(&mut self, slot: u32, result: i32) -> Option<Result<u32, Errno>> {
-        let Flight { io, done, .. } = self.flying[slot as usize].as_mut()?;
+        let Flight { io, note: done, .. } = self.flying.get_mut(slot)?;
         match io.op {
             Op::Read | Op::Write if result > 0 => {
                 *done += result.cast_unsigned();
@@ -193,27 +180,15 @@ impl<Q: Queue> KernelLane<Q> {
 
     #[inline]
     fn finish(&mut self, slot: u32, result: Result<u32, Errno>) -> Option<Done> {
-        let Flight { io, .. } = self.flying[slot as usize].take()?;
-        self.in_flight -= 1;
-        Some(Done { io, result })
+        Some(Done { io: self.flying.take(slot)?, result })
     }
 
     /// Says what the kernel still has, and gives it up: its buffers, the queue that it will answer to, and the files.
     fn abandon(&mut self) {
-        let stuck: Vec<Flight> = self.flying.iter_mut().filter_map(Option::take).collect();
-        if let Some(Flight { io, .. }) = stuck.iter().min_by_key(|flight| flight.order) {
-            say(format_args!(
-                "{} of the kernel's I/Os did not end within {:?} and are left behind, the oldest a {} of {} bytes at {} \
-                 of {}; its storage is stuck, see `dmesg`",
-                stuck.len(),
-                self.drain,
-                io.op.name(),
-                io.len,
-                io.offset,
-                self.files.get(io.image as usize).map_or("a file", |file| file.name.as_str()),
-            ));
-        }
-        std::mem::forget((stuck, Arc::clone(&self.files)));
+        let name = |file: u32| self.files.get(file as usize).map_or("a file", |file| file.name.as_str());
+        let stuck = self.flying.leak(name);
+        say(format_args!("{}: {stuck}; its storage is stuck, see `dmesg`", Q::NAME));
+        std::mem::forget(Arc::clone(&self.files));
     }
 }
 
@@ -221,14 +196,7 @@ impl<Q: Queue> Lane for KernelLane<Q> {
     #[inline]
     fn push(&mut self, io: Box<Io>) {
         let slot = io.slot;
-        // Before the kernel has the buffer: a panic later would free it.
-        assert!(
-            self.flying[slot as usize].is_none(),
-            "an I/O is pushed once, and again only when it came back"
-        );
-        self.flying[slot as usize] = Some(Flight { io, order: self.pushed, done: 0 });
-        self.in_flight += 1;
-        self.pushed += 1;
+        self.flying.insert(io, 0);
         self.start(slot);
     }
 
@@ -251,7 +219,7 @@ impl<Q: Queue> Lane for KernelLane<Q> {
     }
 
     fn in_flight(&self) -> u32 {
-        self.in_flight
+        self.flying.count()
     }
 
     fn set_drain_deadline(&mut self, deadline: Duration) {
@@ -262,13 +230,13 @@ impl<Q: Queue> Lane for KernelLane<Q> {
 impl<Q: Queue> Drop for KernelLane<Q> {
     fn drop(&mut self) {
         let until = Instant::now() + self.drain;
-        while self.in_flight > 0 && Instant::now() < until {
+        while self.in_flight() > 0 && Instant::now() < until {
             // What comes late has nobody to go to.
             if self.reap(until, drop).is_err() {
                 break;
             }
         }
-        if self.in_flight > 0 {
+        if self.in_flight() > 0 {
             self.abandon();
         } else {
             // SAFETY: dropped once, here, and not used again.

@@ -9,13 +9,11 @@ use std::time::{Duration, Instant};
 
 use nix::errno::Errno;
 
+use super::flying::Flying;
 use super::inbox::{Inbox, Slot};
 use super::{Done, Io, Lane, LaneError, Op};
 use crate::ceph::{Error, Image, Notify, Request, leave_behind, say};
 use crate::units::Bytes;
-
-/// An I/O that librbd has, behind its place in the order of pushing.
-type Flight = (u64, Box<Io>);
 
 /// One queue of I/O over open images.
 #[derive(Debug)]
@@ -23,10 +21,8 @@ pub struct LibrbdLane {
     images: Arc<[Image]>,
     sizes: Box<[Bytes]>,
     inbox: Inbox,
-    /// The I/Os that librbd has, by slot, each with its place in the order of pushing.
-    flying: Box<[Option<Flight>]>,
-    in_flight: u32,
-    pushed: u64,
+    /// The I/Os that librbd has.
+    flying: Flying<()>,
     drain: Duration,
 }
 
@@ -49,9 +45,7 @@ impl LibrbdLane {
             images,
             sizes,
             inbox: Inbox::new(depth),
-            flying: (0..depth).map(|_| None).collect(),
-            in_flight: 0,
-            pushed: 0,
+            flying: Flying::new(depth),
             drain: Duration::from_secs(30),
         })
     }
@@ -88,47 +82,22 @@ impl LibrbdLane {
         }
     }
 
-    /// Waits for what is in flight, until the deadline.
-    fn settle(&mut self) {
-        let until = Instant::now() + self.drain;
-        while self.in_flight > 0 && Instant::now() < until {
-            // Cannot fail, and what comes late has nobody to go to.
-            let _ = self.reap(until, drop);
-        }
-    }
-
     /// Says what librbd still has, and gives it up: its buffers, the inbox it will post to, and the images.
     fn abandon(&mut self) {
-        let stuck: Vec<Flight> = self.flying.iter_mut().filter_map(Option::take).collect();
-        if let Some((_, oldest)) = stuck.iter().min_by_key(|(order, _)| *order) {
-            let image = self.images.get(oldest.image as usize).map_or("an image", Image::name);
-            say(format_args!(
-                "{} of librbd's I/Os never ended and are left behind, the oldest a {} of {} bytes at {} of {image}; the cluster \
-                 is stuck, see `ceph -s`",
-                stuck.len(),
-                oldest.op.name(),
-                oldest.len,
-                oldest.offset,
-            ));
-        }
+        let name = |image: u32| self.images.get(image as usize).map_or("an image", Image::name);
+        let stuck = self.flying.leak(name);
+        say(format_args!("librbd: {stuck}; the cluster is stuck, see `ceph -s`"));
         leave_behind();
         self.inbox.leak();
-        std::mem::forget((stuck, Arc::clone(&self.images)));
+        std::mem::forget(Arc::clone(&self.images));
     }
 }
 
 impl Lane for LibrbdLane {
     fn push(&mut self, io: Box<Io>) {
         let slot = io.slot;
-        // Before librbd has the buffer: a panic later would free it.
-        assert!(
-            self.flying[slot as usize].is_none(),
-            "an I/O is pushed once, and again only when it came back"
-        );
-        let submitted = self.submit(&io);
-        self.flying[slot as usize] = Some((self.pushed, io));
-        self.in_flight += 1;
-        self.pushed += 1;
+        self.flying.insert(io, ());
+        let submitted = self.flying.get(slot).map_or(Ok(()), |flight| self.submit(&flight.io));
         if let Err(errno) = submitted {
             // An errno that nix does not know is 0 there, which would read as success.
             let errno = if errno == Errno::UnknownErrno { Errno::EIO } else { errno };
@@ -138,8 +107,7 @@ impl Lane for LibrbdLane {
 
     fn reap(&mut self, until: Instant, mut done: impl FnMut(Done)) -> Result<(), LaneError> {
         for (slot, result) in self.inbox.take(until) {
-            let Some((_, io)) = self.flying[slot as usize].take() else { continue };
-            self.in_flight -= 1;
+            let Some(io) = self.flying.take(slot) else { continue };
             let result = self.outcome(&io, result);
             done(Done { io, result });
         }
@@ -147,7 +115,7 @@ impl Lane for LibrbdLane {
     }
 
     fn in_flight(&self) -> u32 {
-        self.in_flight
+        self.flying.count()
     }
 
     fn set_drain_deadline(&mut self, deadline: Duration) {
@@ -157,8 +125,12 @@ impl Lane for LibrbdLane {
 
 impl Drop for LibrbdLane {
     fn drop(&mut self) {
-        self.settle();
-        if self.in_flight > 0 {
+        let until = Instant::now() + self.drain;
+        while self.in_flight() > 0 && Instant::now() < until {
+            // Cannot fail, and what comes late has nobody to go to.
+            let _ = self.reap(until, drop);
+        }
+        if self.in_flight() > 0 {
             self.abandon();
         }
     }

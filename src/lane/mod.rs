@@ -7,6 +7,7 @@ mod aio;
 mod buffer;
 mod counter;
 mod file;
+mod flying;
 mod inbox;
 mod kernel;
 mod librbd;
