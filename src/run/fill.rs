@@ -34,9 +34,11 @@ pub(super) async fn fill(
     stage.events.phase(Phase::Fill, Duration::ZERO);
     let filled = stage.drive(&mut session, Stretch::measured(fill::LONG)).await;
     let flushed = session.flush(stage.run.stall).await;
-    session.end().await?;
+    let ended = session.end().await;
+    // Of a cluster that is stuck the first of these tells most.
     let filled = filled?;
     flushed?;
+    ended?;
     match filled.tallies.iter().find_map(|tally| tally.failure.as_ref()) {
         Some(failure) => Err(Error::Refused(format!("filling {} failed: {failure}", arm.name))),
         None => Ok(()),

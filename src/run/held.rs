@@ -17,7 +17,7 @@ use crate::measure::{CpuUsage, Second, Tally};
 use crate::plan::{Arm, CacheState, ClusterSpec, Job, RunSpec, Subject, WorkloadPlan};
 use crate::report::Phase;
 use crate::result::{Problem, Slice};
-use crate::target::{self, Effective, Medium, Session, fill, warm};
+use crate::target::{self, Effective, Medium, Opened, Session, fill, warm};
 use crate::units::Bytes;
 
 /// What a trial needs to know.
@@ -87,7 +87,17 @@ pub(super) struct About<'a> {
     pub failures: Vec<Problem>,
 }
 
-impl About<'_> {
+impl<'a> About<'a> {
+    /// Reads back what is in effect.
+    async fn of(setting: Setting<'a>, opened: &Opened) -> Result<Self, Error> {
+        let Setting { arm, cancel, .. } = setting;
+        let effective = opened.effective(arm, cancel).await?;
+        let conditions = opened.conditions(cancel).await?;
+        let durable_on_ack = opened.durable_on_ack(&effective);
+        let problems = record::overrides(&setting, &effective)?;
+        Ok(Self { setting, effective, conditions, durable_on_ack, problems, failures: Vec::new() })
+    }
+
     /// What is in effect of a Ceph option, or of another condition.
     pub(super) fn in_effect(&self, name: &str) -> Option<String> {
         let option = self.effective.iter().find(|option| option.name == name).map(|option| &option.value);
@@ -114,13 +124,16 @@ impl<'a> Held<'a> {
         let Setting { cluster, arm, cancel, .. } = setting;
         let threads = setting.workload.threads() as usize;
         let opened = setting.medium.open(cluster, arm, threads, cancel).await?;
-        let effective = opened.effective(arm, cancel).await?;
-        let conditions = opened.conditions(cancel).await?;
-        let durable_on_ack = opened.durable_on_ack(&effective);
-        let problems = record::overrides(&setting, &effective)?;
-        let session = Session::start(arm, opened, setting.jobs.clone(), setting.ledger.clone())?;
-        let failures = Vec::new();
-        let about = About { setting, effective, conditions, durable_on_ack, problems, failures };
+        let about = match About::of(setting, &opened).await {
+            Ok(about) => about,
+            Err(error) => {
+                // The first error is the one to tell.
+                let _ = opened.close().await;
+                return Err(error);
+            }
+        };
+        let Setting { jobs, ledger, .. } = &about.setting;
+        let session = Session::start(arm, opened, jobs.clone(), ledger.clone())?;
         Ok(Self { about, session })
     }
 
