@@ -6,12 +6,13 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use serde::Deserialize;
 
 use super::Error;
 use super::mapped::{MappedSet, full_name};
-use crate::ceph::{Cluster, say};
+use crate::ceph::{Cluster, finish_within, say};
 use crate::plan::{ClientOption, ClusterSpec};
 
 /// The program.
@@ -19,6 +20,9 @@ const PROGRAM: &str = "rbd-nbd";
 /// The variables of its environment that tell who started it, and for which cluster.
 const MARK: &str = "CEPHMARK_MAPPING";
 const FSID: &str = "CEPHMARK_FSID";
+
+/// How long unmapping may take: also when nobody can be asked to wait, as where a guard is dropped.
+const UNMAP_LIMIT: Duration = Duration::from_secs(30);
 
 /// Every device that this process mapped and has not unmapped.
 static MAPPED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
@@ -73,10 +77,14 @@ fn mapped() -> MutexGuard<'static, Vec<PathBuf>> {
     MAPPED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Unmaps a device.
+/// Unmaps a device. Blocks for as long as its process takes to write what it has cached, or until that takes too long.
 pub(super) fn unmap(device: &Path) -> Result<(), Error> {
     let error = |reason: String| Error::Unmap { device: device.to_owned(), reason };
-    let output = command().arg("unmap").arg(device).output().map_err(|reason| error(reason.to_string()))?;
+    let mut unmap = command();
+    unmap.arg("unmap").arg(device);
+    let output = finish_within("unmapping an image", UNMAP_LIMIT, move || Ok(unmap.output()));
+    let output = output.map_err(|stuck| error(stuck.to_string()))?;
+    let output = output.map_err(|reason| error(reason.to_string()))?;
     if output.status.success() { Ok(()) } else { Err(error(last_words(&output.stderr))) }
 }
 
