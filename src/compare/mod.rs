@@ -7,6 +7,7 @@ mod open;
 mod pairs;
 mod runs;
 mod sides;
+mod verdict;
 mod workloads;
 
 pub use figure::value;
