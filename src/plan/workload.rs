@@ -85,12 +85,6 @@ impl WorkloadPlan {
         self.jobs.iter().any(|plan| plan.job.rw.changes_data() && !plan.job.rw.writes())
     }
 
-    /// Whether a job of it marks and checks blocks.
-    #[must_use]
-    pub fn verifies(&self) -> bool {
-        self.jobs.iter().any(|plan| plan.job.verify)
-    }
-
     /// Memory of the buffers of all its I/Os in flight, on so many arms at once.
     #[must_use]
     pub fn buffers(&self, arms: usize) -> Bytes {

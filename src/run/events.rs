@@ -11,27 +11,19 @@ use crate::report::{Event, Phase, Tick};
 
 /// Where a run tells what it does; nobody needs to listen.
 #[derive(Clone, Debug)]
-pub struct Events(Option<UnboundedSender<Event>>);
+pub struct Events(UnboundedSender<Event>);
 
 impl Events {
     /// Events for a listener.
     #[must_use]
     pub const fn to(listener: UnboundedSender<Event>) -> Self {
-        Self(Some(listener))
-    }
-
-    /// Events for nobody.
-    #[must_use]
-    pub const fn unheard() -> Self {
-        Self(None)
+        Self(listener)
     }
 
     /// Tells one.
     pub fn send(&self, event: Event) {
-        if let Some(listener) = &self.0 {
-            // A listener that is gone does not keep the run from going on.
-            let _ = listener.send(event);
-        }
+        // A listener that is gone does not keep the run from going on.
+        let _ = self.0.send(event);
     }
 
     /// A phase began.
