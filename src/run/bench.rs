@@ -168,11 +168,11 @@ impl Bench {
                     prepared.size = preflight::size_of(admin, existing, cancel).await?;
                 }
                 (Subject::Kernel(path), _, Medium::Files(files)) if path.is_new() => {
-                    new_file::create(&files.path, prepared.size)?;
-                    prepared.has_file = true;
-                    paths::fits(plan, files)?;
+                    paths::make(plan, files, prepared.size, &mut prepared.has_file, cancel).await?;
                 }
-                (Subject::Kernel(_), _, Medium::Files(files)) => prepared.size = files.size()?,
+                (Subject::Kernel(_), _, Medium::Files(files)) => {
+                    prepared.size = paths::size_of(plan, files, cancel).await?;
+                }
                 _ => {}
             }
             let ledger = |unit| Arc::new(Ledger::new(self.id.number(), arm.images(), prepared.size, unit));
@@ -215,18 +215,18 @@ impl Bench {
     /// The first that could not be removed.
     pub async fn clean_up(&mut self, events: &Events) -> Result<(), Error> {
         events.phase(Phase::CleanUp, Duration::ZERO);
-        let files = self.remove_files(events);
+        let files = self.remove_files(events).await;
         self.remove_images(events).await.and(files)
     }
 
-    fn remove_files(&self, events: &Events) -> Result<(), Error> {
+    async fn remove_files(&self, events: &Events) -> Result<(), Error> {
         let mut outcome = Ok(());
         for prepared in self.images.iter().filter(|prepared| prepared.has_file) {
             if let Medium::Files(files) = &prepared.medium
-                && let Err(error) = new_file::remove(&files.path)
+                && let Err(error) = paths::remove(files).await
             {
                 events.message(format!("{} is left behind: {error}", files.path.display()));
-                outcome = outcome.and(Err(error.into()));
+                outcome = outcome.and(Err(error));
             }
         }
         outcome

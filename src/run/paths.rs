@@ -1,7 +1,9 @@
-//! What is checked of files and block devices before anything is written: what they are, who uses them, room.
+//! Files and block devices around a run: what is checked of them before anything is written (what they are, who uses them,
+//! room), the files that are made and removed. All of it under deadlines: a file system that is mounted may be a stuck cluster's.
 
 use std::collections::BTreeMap;
 use std::os::unix::fs::MetadataExt;
+use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
@@ -10,6 +12,9 @@ use crate::ceph::within;
 use crate::plan::{Arm, KernelPath, PathKind, Plan, Subject};
 use crate::target::{Device, FileSet, check_droppable, check_engine, new_file};
 use crate::units::Bytes;
+
+/// How long removing a file may take, which has to give back every block of it.
+const REMOVE_LIMIT: Duration = Duration::from_secs(300);
 
 /// Checks everything that the plan needs of files and block devices; the returned lines are what the user should know.
 ///
@@ -45,13 +50,57 @@ fn look(plan: &Plan) -> Result<Vec<String>, Error> {
 ///
 /// # Errors
 /// [`Error::Fault`] at what does not fit; of looking.
-pub(super) fn fits(plan: &Plan, files: &FileSet) -> Result<(), Error> {
+fn fits(plan: &Plan, files: &FileSet) -> Result<(), Error> {
     let (size, alignment) = (files.size()?, files.alignment()?);
     for workload in &plan.workloads {
         workload.jobs(size, 0)?;
         workload.check_alignment(alignment, &files.path.display().to_string())?;
     }
     Ok(())
+}
+
+/// Makes the file of an arm, in which every workload must fit; `made` tells whether there may be one now.
+///
+/// # Errors
+/// Of making it and of looking; [`Error::Fault`] at what does not fit.
+pub(super) async fn make(
+    plan: &Plan,
+    files: &FileSet,
+    size: Bytes,
+    made: &mut bool,
+    cancel: &CancellationToken,
+) -> Result<(), Error> {
+    let (limit, path) = (plan.cluster.timeout, files.path.clone());
+    // Not interruptible: a file that appears after the clean-up would stay.
+    let never = CancellationToken::new();
+    let created = within("making a file", limit, &never, move || Ok(new_file::create(&path, size))).await;
+    *made = !matches!(created, Ok(Err(_)));
+    created??;
+    let (plan, files) = (plan.clone(), files.clone());
+    within("looking at a file", limit, cancel, move || Ok(fits(&plan, &files))).await?
+}
+
+/// The size of a file or device that exists.
+///
+/// # Errors
+/// Of looking.
+pub(super) async fn size_of(
+    plan: &Plan,
+    files: &FileSet,
+    cancel: &CancellationToken,
+) -> Result<Bytes, Error> {
+    let files = files.clone();
+    Ok(within("looking at a file", plan.cluster.timeout, cancel, move || Ok(files.size())).await??)
+}
+
+/// Removes a file that was made. Not interruptible, as all that cleans up.
+///
+/// # Errors
+/// Of removing; of a file system that does not answer.
+pub(super) async fn remove(files: &FileSet) -> Result<(), Error> {
+    let path = files.path.clone();
+    let never = CancellationToken::new();
+    Ok(within("removing a file", REMOVE_LIMIT, &never, move || Ok(new_file::remove(&path))).await??)
 }
 
 /// A device that some workload writes must be free.

@@ -22,11 +22,14 @@ pub fn file_name(path: &Path, run: &str, arm: usize) -> PathBuf {
 /// Makes a file of that size, of holes.
 ///
 /// # Errors
-/// [`Error::Path`], also if there is one of that name.
+/// [`Error::Path`], also if there is one of that name; then none is made.
 pub fn create(path: &Path, size: Bytes) -> Result<(), Error> {
-    let made = File::options().write(true).create_new(true).mode(0o600).open(path);
-    let sized = made.and_then(|file| file.set_len(size.get()));
-    sized.map_err(|error| Error::path("make", path, error))
+    let error = |error| Error::path("make", path, error);
+    let made = File::options().write(true).create_new(true).mode(0o600).open(path).map_err(error)?;
+    made.set_len(size.get()).map_err(|reason| {
+        let _ = fs::remove_file(path);
+        error(reason)
+    })
 }
 
 /// Removes a file; one that is gone already is no error.
