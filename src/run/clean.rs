@@ -8,7 +8,7 @@ use nix::errno::Errno;
 use serde_json::json;
 
 use crate::ceph::{Cluster, Error, Pool, View, Watcher};
-use crate::target::managed::{NAME_PREFIX, RUN_KEY};
+use crate::target::managed::{RUN_KEY, maker};
 use crate::target::{LeftMapping, left_mappings};
 
 /// A run opens and marks an image at once after it created it, and only then it shows that somebody uses it.
@@ -144,13 +144,12 @@ fn unless_gone<T>(outcome: Result<T, Error>) -> Result<Option<T>, Error> {
     }
 }
 
-/// The run that made an image, by its name: `cephmark-RUN-ARM-NUMBER`, the run being 16 hexadecimal digits.
+/// The run that made an image, by its name: `cephmark-RUN-ARM-NUMBER`.
 fn run_of(name: &str) -> Option<&str> {
-    let parts: Vec<&str> = name.strip_prefix(NAME_PREFIX)?.split('-').collect();
-    let [run, arm, number] = parts[..] else { return None };
+    let (run, rest) = maker(name)?;
+    let (arm, number) = rest.split_once('-')?;
     let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    let is_run = run.len() == 16 && run.bytes().all(|byte| byte.is_ascii_hexdigit());
-    (is_run && digits(arm) && digits(number)).then_some(run)
+    (digits(arm) && digits(number)).then_some(run)
 }
 
 #[cfg(test)]

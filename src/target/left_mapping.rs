@@ -3,8 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use super::managed::NAME_PREFIX;
-use super::{Error, krbd, nbd};
+use super::{Error, krbd, managed, nbd};
 
 /// A mapping whose run is gone.
 #[derive(Clone, Debug)]
@@ -69,14 +68,12 @@ pub fn left_mappings() -> Vec<LeftMapping> {
 
 /// Whether a mark is one of ours, and the process that it names is gone.
 fn is_left(mark: &str) -> bool {
-    maker(mark).is_some_and(|process| !is_alive(process))
+    process_of(mark).is_some_and(|process| !is_alive(process))
 }
 
 /// The process that made a mapping, by its mark: `cephmark-RUN-PROCESS`.
-fn maker(mark: &str) -> Option<u32> {
-    let (run, process) = mark.strip_prefix(NAME_PREFIX)?.split_once('-')?;
-    let is_run = run.len() == 16 && run.bytes().all(|byte| byte.is_ascii_hexdigit());
-    if is_run { process.parse().ok() } else { None }
+fn process_of(mark: &str) -> Option<u32> {
+    managed::maker(mark)?.1.parse().ok()
 }
 
 /// Whether a process of that number is cephmark. The one that asks has mapped nothing.
@@ -88,14 +85,15 @@ fn is_alive(process: u32) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::target::managed::NAME_PREFIX;
 
     #[test]
     fn only_marks_that_cephmark_gives_are_its_own() {
-        assert_eq!(maker("cephmark-0123456789abcdef-4711"), Some(4711));
+        assert_eq!(process_of("cephmark-0123456789abcdef-4711"), Some(4711));
         for theirs in
             ["client.admin", "cephmark-prod", "cephmark-0123456789abcdef-0-0", "cephmark-0123-4711", ""]
         {
-            assert_eq!(maker(theirs), None, "{theirs}");
+            assert_eq!(process_of(theirs), None, "{theirs}");
         }
     }
 

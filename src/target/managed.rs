@@ -5,7 +5,7 @@ use std::time::Duration;
 use nix::errno::Errno;
 use tokio_util::sync::CancellationToken;
 
-use super::librbd::ImageSet;
+use super::ImageSet;
 use crate::ceph::{self, Cluster, Features, Image, Layout, Pool, within};
 use crate::plan::ManagedImages;
 
@@ -20,6 +20,15 @@ const SLOWEST_BYTES_PER_S: u64 = 1 << 20;
 #[must_use]
 pub fn image_names(run: &str, arm: usize, images: u32) -> Vec<String> {
     (0..images).map(|number| format!("{NAME_PREFIX}{run}-{arm}-{number}")).collect()
+}
+
+/// The run that made what has this name, which `cephmark-RUN-` begins, and the rest of the name. A run's id is 16
+/// hexadecimal digits.
+#[must_use]
+pub fn maker(name: &str) -> Option<(&str, &str)> {
+    let (run, rest) = name.strip_prefix(NAME_PREFIX)?.split_once('-')?;
+    let is_run = run.len() == 16 && run.bytes().all(|byte| byte.is_ascii_hexdigit());
+    is_run.then_some((run, rest))
 }
 
 /// What was made of an arm's images.
@@ -113,22 +122,28 @@ fn namespace(managed: &ManagedImages) -> Option<&str> {
     (!managed.namespace.is_empty()).then_some(managed.namespace.as_str())
 }
 
+/// The features that the profile wants of the images; `None` leaves them to the cluster.
+///
+/// # Errors
+/// [`ceph::Error`] for a feature that this librbd does not know.
+pub fn features(managed: &ManagedImages) -> Result<Option<Features>, ceph::Error> {
+    let Some(features) = &managed.features else { return Ok(None) };
+    let names: Vec<_> = features.iter().map(|feature| feature.name()).collect();
+    names.join(",").parse().map(Some)
+}
+
 fn layout(managed: &ManagedImages) -> Result<Layout, ceph::Error> {
-    let features = managed.features.as_ref().map(|features| {
-        let names: Vec<_> = features.iter().map(|feature| feature.name()).collect();
-        names.join(",").parse::<Features>()
-    });
     Ok(Layout {
         size: managed.size,
         object_size: managed.object_size,
-        features: features.transpose()?,
+        features: features(managed)?,
         stripe_unit: managed.striping.map(|(unit, _)| unit),
         stripe_count: managed.striping.map(|(_, count)| u64::from(count)),
         data_pool: managed.data_pool.clone(),
     })
 }
 
-/// What the images of a managed arm are, for [`Clients::open`].
+/// What the images of a managed arm are.
 #[must_use]
 pub fn image_set(managed: &ManagedImages, names: Vec<String>) -> ImageSet {
     ImageSet {
