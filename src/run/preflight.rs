@@ -8,7 +8,7 @@ use super::{Error, caches};
 use crate::ceph::{self, Cluster, Config, Features, Image, Role, View, within};
 use crate::measure::{CpuMeter, CpuUsage};
 use crate::plan::{Arm, ClusterSpec, ExistingImage, ManagedImages, MapClient, Plan, Subject};
-use crate::target::{check_mappable, check_nbd};
+use crate::target::{check_mappable, check_nbd, connect as connect_as, managed};
 use crate::units::Bytes;
 
 /// How long the host is watched doing nothing of ours.
@@ -25,13 +25,7 @@ pub fn needs_cluster(plan: &Plan) -> bool {
 /// # Errors
 /// Of connecting.
 pub async fn connect(spec: &ClusterSpec, cancel: &CancellationToken) -> Result<Cluster, ceph::Error> {
-    let spec = spec.clone();
-    // The library's own timeout comes first; this one is for what it does not bound, such as name services.
-    let limit = spec.timeout + Duration::from_secs(3);
-    within("connecting to the cluster", limit, cancel, move || {
-        Config::new(spec.conf.as_deref(), &spec.user, spec.timeout, Role::Admin)?.connect()
-    })
-    .await
+    connect_as(spec, Role::Admin, Vec::new(), cancel).await
 }
 
 /// Sets every option of every arm on a client that is never connected, which tells the wrong ones. Needs librados, but
@@ -95,13 +89,12 @@ fn check_client(arm: &Arm, features: Features, image: Option<&str>) -> Result<()
 
 /// The features that the images of an arm will have.
 fn features_of_new(admin: &Cluster, managed: &ManagedImages) -> Result<Features, Error> {
-    let Some(features) = &managed.features else {
-        // A number, or names.
-        let default = admin.option("rbd_default_features")?;
-        return Ok(default.parse().map_or_else(|_| default.parse(), |bits| Ok(Features::from_bits(bits)))?);
-    };
-    let names: Vec<_> = features.iter().map(|feature| feature.name()).collect();
-    Ok(names.join(",").parse()?)
+    if let Some(features) = managed::features(managed)? {
+        return Ok(features);
+    }
+    // A number, or names.
+    let default = admin.option("rbd_default_features")?;
+    Ok(default.parse().map_or_else(|_| default.parse(), |bits| Ok(Features::from_bits(bits)))?)
 }
 
 fn check_pools(admin: &Cluster, managed: &ManagedImages) -> Result<(), Error> {

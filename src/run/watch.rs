@@ -9,10 +9,11 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::Error;
 use super::events::Events;
-use crate::ceph::{self, Cluster, Config, Role, within};
+use crate::ceph::{self, Cluster, Role, within};
 use crate::measure::{Finding, Journal, Look};
-use crate::plan::{ClusterSpec, Plan};
+use crate::plan::Plan;
 use crate::report::Phase;
+use crate::target::connect;
 
 /// From one look to the next.
 const EVERY: Duration = Duration::from_secs(1);
@@ -66,7 +67,8 @@ impl Watch {
     /// # Errors
     /// Of connecting.
     pub(super) async fn open(plan: &Plan, cancel: &CancellationToken) -> Result<Self, Error> {
-        let cluster = connect(&plan.cluster, cancel).await?;
+        let answer = ("rados_mon_op_timeout".to_owned(), ANSWER.as_secs().to_string());
+        let cluster = connect(&plan.cluster, Role::Admin, vec![answer], cancel).await?;
         let eye = Eye { cluster, pools: plan.pools().into() };
         Ok(Self { eye: Some(eye), ..Self::of_nothing() })
     }
@@ -188,15 +190,4 @@ impl Eye {
         })
         .await
     }
-}
-
-async fn connect(spec: &ClusterSpec, cancel: &CancellationToken) -> Result<Cluster, ceph::Error> {
-    let spec = spec.clone();
-    let limit = spec.timeout + Duration::from_secs(3);
-    within("connecting to watch the cluster", limit, cancel, move || {
-        let mut config = Config::new(spec.conf.as_deref(), &spec.user, spec.timeout, Role::Admin)?;
-        config.set("rados_mon_op_timeout", &ANSWER.as_secs().to_string())?;
-        config.connect()
-    })
-    .await
 }

@@ -2,8 +2,7 @@
 
 use serde_json::Value;
 
-use super::Error;
-use super::librbd::ImageSet;
+use super::{Error, ImageSet};
 use crate::ceph::{self, AdminSocket, Cluster, Image, Source};
 use crate::plan::{Arm, knobs};
 use crate::units::Bytes;

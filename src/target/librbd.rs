@@ -7,56 +7,11 @@ use std::time::Duration;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
+use super::ImageSet;
+use super::connect::{connect, options_of};
 use super::effective::{self, Effective};
-use crate::ceph::{self, Cluster, Config, Image, ImageInfo, Role, View, within};
-use crate::plan::{Arm, ClientOption, ClusterSpec, ExistingImage, Sharing};
-
-/// The images of an arm, and whether they are opened to be written.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ImageSet {
-    /// The pool.
-    pub pool: String,
-    /// The namespace within it, if it is not the default one.
-    pub namespace: Option<String>,
-    /// The images' names.
-    pub names: Vec<String>,
-    /// The snapshot to open instead of the head.
-    pub snapshot: Option<String>,
-    /// Open them to be written.
-    pub writable: bool,
-}
-
-impl ImageSet {
-    /// An image that exists, to be read.
-    #[must_use]
-    pub fn existing(existing: &ExistingImage) -> Self {
-        Self {
-            pool: existing.pool.clone(),
-            namespace: (!existing.namespace.is_empty()).then(|| existing.namespace.clone()),
-            names: vec![existing.image.clone()],
-            snapshot: existing.snapshot.clone(),
-            writable: false,
-        }
-    }
-
-    /// The first image: `POOL/[NAMESPACE/]IMAGE`.
-    #[must_use]
-    pub fn first_name(&self) -> String {
-        let (pool, image) = (&self.pool, &self.names[0]);
-        match &self.namespace {
-            Some(namespace) => format!("{pool}/{namespace}/{image}"),
-            None => format!("{pool}/{image}"),
-        }
-    }
-
-    fn view(&self) -> View<'_> {
-        match (&self.snapshot, self.writable) {
-            (Some(snapshot), _) => View::Snapshot(snapshot),
-            (None, true) => View::Write,
-            (None, false) => View::Read,
-        }
-    }
-}
+use crate::ceph::{self, Cluster, Image, ImageInfo, Role, within};
+use crate::plan::{Arm, ClusterSpec, Sharing};
 
 /// The clients of one arm: its connections, and for each load thread the images that it uses.
 #[derive(Debug)]
@@ -85,7 +40,7 @@ impl Clients {
         let limit = opening_limit(spec.timeout, set.names.len());
         let mut clusters = Vec::new();
         for _ in 0..connections {
-            clusters.push(connect(spec, &arm.options, cancel).await?);
+            clusters.push(connect(spec, Role::Load, options_of(&arm.options), cancel).await?);
         }
         let mut images = Vec::new();
         for handle in 0..handles {
@@ -233,30 +188,6 @@ impl Clients {
         .await
     }
 }
-
-/// Connects for load, with the options of an arm.
-///
-/// # Errors
-/// Of setting an option or of connecting.
-pub(super) async fn connect(
-    spec: &ClusterSpec,
-    options: &[ClientOption],
-    cancel: &CancellationToken,
-) -> Result<Cluster, ceph::Error> {
-    let (spec, options) = (spec.clone(), options.to_vec());
-    let limit = spec.timeout + CONNECT_GRACE;
-    within("connecting to the cluster", limit, cancel, move || {
-        let mut config = Config::new(spec.conf.as_deref(), &spec.user, spec.timeout, Role::Load)?;
-        for option in &options {
-            config.set(&option.name, &option.value)?;
-        }
-        config.connect()
-    })
-    .await
-}
-
-/// What connecting takes beside waiting for the monitors: reading files, starting threads, name services.
-pub(super) const CONNECT_GRACE: Duration = Duration::from_secs(3);
 
 /// Opening takes a few round trips an image.
 fn opening_limit(timeout: Duration, images: usize) -> Duration {

@@ -6,12 +6,13 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
+use super::connect::{connect_blocking, options_of};
 use super::effective::{self, Effective};
-use super::files::{FileSet, Files};
+use super::files::Files;
 use super::krbd::{self, Krbd};
 use super::nbd::{self, Nbd};
-use super::{Error, ImageSet};
-use crate::ceph::{self, Cluster, Config, ImageInfo, Role, View, within};
+use super::{Error, FileSet, ImageSet};
+use crate::ceph::{self, Cluster, ImageInfo, Role, View, within};
 use crate::plan::{Arm, ClientOption, ClusterSpec, MapClient, Mapping};
 
 /// The images of an arm, and how they are mapped.
@@ -154,11 +155,7 @@ struct MappedImages {
 fn map_all(spec: &ClusterSpec, set: &MappedSet, options: &[ClientOption]) -> Result<MappedImages, Error> {
     let client = set.mapping.client;
     let role = if client == MapClient::Krbd { Role::Admin } else { Role::Load };
-    let mut config = Config::new(spec.conf.as_deref(), &spec.user, spec.timeout, role)?;
-    for option in options {
-        config.set(&option.name, &option.value)?;
-    }
-    let cluster = config.connect()?;
+    let cluster = connect_blocking(spec, role, &options_of(options))?;
     let (info, effective) = look(&cluster, set, options)?;
     let mut devices = Vec::new();
     for image in &set.images.names {

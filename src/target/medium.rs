@@ -6,11 +6,11 @@ use std::time::Duration;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use super::Error;
 use super::effective::{self, Effective};
-use super::files::{FileSet, Files};
-use super::librbd::{Clients, ImageSet};
+use super::files::Files;
+use super::librbd::Clients;
 use super::mapped::{Mapped, MappedSet};
+use super::{Error, FileSet, ImageSet};
 use crate::ceph::ImageInfo;
 use crate::plan::{Arm, ClusterSpec};
 use crate::units::Bytes;
