@@ -14,6 +14,7 @@ use nix::errno::Errno;
 use nix::sys::stat::{major, minor};
 
 use super::Error;
+use super::sysfs::attribute;
 use crate::units::Bytes;
 
 /// A block device.
@@ -190,10 +191,6 @@ fn number_of(path: &Path) -> Option<String> {
 
 fn name_of(sys: &Path) -> String {
     sys.file_name().unwrap_or_default().display().to_string()
-}
-
-fn attribute(path: &Path) -> Option<String> {
-    fs::read_to_string(path).ok().map(|text| text.trim_end().to_owned())
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ mod device;
 mod direct;
 mod effective;
 mod error;
+mod file_set;
 mod files;
 pub mod fill;
 mod image_set;
@@ -20,14 +21,15 @@ pub mod new_file;
 mod page_cache;
 mod queue;
 mod session;
+mod sysfs;
 pub mod warm;
 
 pub use connect::connect;
 pub use device::Device;
 pub use effective::{Effective, Origin, librbd_holds, overridden};
 pub use error::Error;
-
-pub use files::{FileSet, Files, check_engine};
+pub use file_set::FileSet;
+pub use files::{Files, check_engine};
 pub use image_set::ImageSet;
 pub use krbd::check_mappable;
 pub use left_mapping::{LeftMapping, left_mappings};

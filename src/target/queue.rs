@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use super::Error;
+use super::sysfs::attribute;
 use crate::ceph::say;
 
 /// What a fair comparison wants to know of a queue.
@@ -85,9 +86,9 @@ pub(super) fn recorded(queue: &Path) -> BTreeMap<String, String> {
 
 /// The value of an attribute; of one that lists its choices, the chosen one.
 fn read(file: &Path) -> Option<String> {
-    let text = fs::read_to_string(file).ok()?;
+    let text = attribute(file)?;
     let chosen = text.split_once('[').and_then(|(_, rest)| rest.split_once(']')).map(|(chosen, _)| chosen);
-    Some(chosen.unwrap_or(text.trim_end()).to_owned())
+    Some(chosen.map_or_else(|| text.clone(), str::to_owned))
 }
 
 #[cfg(test)]

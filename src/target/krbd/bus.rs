@@ -8,6 +8,7 @@ use std::process::{Command, Stdio};
 use crate::ceph::Features;
 use crate::target::Error;
 use crate::target::mapped::full_name;
+use crate::target::sysfs::attribute;
 
 /// Where the kernel's client is.
 #[derive(Clone, Debug)]
@@ -117,10 +118,6 @@ fn entry(device: &Path) -> Option<Entry> {
         fsid: read("cluster_fsid"),
         config: read("config_info").unwrap_or_default(),
     })
-}
-
-fn attribute(path: &Path) -> Option<String> {
-    fs::read_to_string(path).ok().map(|text| text.trim_end().to_owned())
 }
 
 #[cfg(test)]
