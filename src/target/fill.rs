@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::plan::{BlockShare, Distribution, Job, Pace, Rw};
+use crate::plan::{BlockShare, Job, Rw};
 use crate::units::Bytes;
 
 /// Large enough that per-I/O costs vanish, and a whole object by default.
@@ -30,28 +30,17 @@ pub fn jobs(images: u32, size: Bytes, verify_unit: Option<Bytes>, seed: u64) -> 
 
 fn job(images: u32, offset: Bytes, size: Bytes, block: Bytes, verify: bool, seed: u64) -> Job {
     Job {
-        name: String::new(),
         rw: Rw::Write,
-        rwmixread: 0,
         blocks: vec![BlockShare { size: block, percent: 100 }],
         iodepth: DEPTH,
-        numjobs: 1,
         offset,
         size,
-        io_size: None,
         number_ios: Some(size.get() / block.get() * u64::from(images)),
-        pace: Pace::Closed,
-        distribution: Distribution::Uniform,
-        fsync: 0,
-        fdatasync: 0,
-        end_fsync: false,
         randseed: seed,
-        buffer_compress_percentage: 0,
-        zero_buffers: false,
         verify,
-        cpus_allowed: Vec::new(),
         runtime: LONG,
         ramp_time: Duration::ZERO,
+        ..Job::default()
     }
 }
 
