@@ -9,7 +9,8 @@ use std::time::{Duration, Instant};
 
 use cephmark::clock::Monotonic;
 use cephmark::lane::NullLane;
-use cephmark::load::{Common, Driver, Ledger, Live, Window};
+use cephmark::load::{Common, Driver, Ledger, Window};
+use cephmark::measure::Series;
 use cephmark::plan::{Distribution, Job, OnError, Pace, Rw};
 use cephmark::units::{Bytes, Rate};
 
@@ -57,8 +58,8 @@ static ALLOCATOR: Counting = Counting;
 /// How often this thread allocates in a window of so many I/Os.
 fn allocations(job: &Job, number_ios: u64, ledger: Option<Arc<Ledger>>) -> u64 {
     let job = Job { number_ios: Some(number_ios), ..job.clone() };
-    let (live, halt) = (Arc::new(Live::new(1)), Arc::new(AtomicBool::new(false)));
-    let common = Common { images: 3, ledger, live, halt };
+    let (series, halt) = (Arc::new(Series::new(1)), Arc::new(AtomicBool::new(false)));
+    let common = Common { images: 3, ledger, series, halt };
     let mut driver = Driver::new(NullLane::new(job.iodepth), Monotonic::new(), &job, 0, common);
     let start = Instant::now();
     let stop = start + Duration::from_secs(600);

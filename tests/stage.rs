@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 
 use cephmark::clock::Clock;
 use cephmark::lane::Lane;
-use cephmark::load::{Common, Driver, Ledger, Live, Window};
+use cephmark::load::{Common, Driver, Ledger, Window};
+use cephmark::measure::Series;
 use cephmark::plan::OnError;
 use cephmark::plan::{Job, Rw};
 use cephmark::units::Bytes;
@@ -18,7 +19,12 @@ pub(crate) fn job(rw: Rw, iodepth: u32) -> Job {
 
 /// One image, one thread.
 pub(crate) fn common() -> Common {
-    Common { images: 1, ledger: None, live: Arc::new(Live::new(1)), halt: Arc::new(AtomicBool::new(false)) }
+    Common {
+        images: 1,
+        ledger: None,
+        series: Arc::new(Series::new(1)),
+        halt: Arc::new(AtomicBool::new(false)),
+    }
 }
 
 /// One image and one thread that verifies by `ledger`.

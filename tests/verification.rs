@@ -5,8 +5,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use cephmark::clock::Monotonic;
-use cephmark::load::{Common, Driver, Ledger, Live};
-use cephmark::measure::{Checks, Found, Tally};
+use cephmark::load::{Common, Driver, Ledger};
+use cephmark::measure::{Checks, Found, Series, Tally};
 use cephmark::plan::{BlockShare, Distribution, Job, Rw};
 use cephmark::units::Bytes;
 
@@ -37,7 +37,7 @@ fn run(lane: MemoryLane, job: &Job, common: Common) -> Tally {
 
 /// Writes the whole image, marked.
 fn fill(memory: &Memory, common: &Common) {
-    let common = Common { live: Arc::new(Live::new(1)), ..common.clone() };
+    let common = Common { series: Arc::new(Series::new(1)), ..common.clone() };
     run(MemoryLane::new(memory), &Job { iodepth: 1, ..job(Rw::Write, 8) }, common);
 }
 
@@ -61,8 +61,8 @@ fn reads_of_what_was_written_are_right_however_much_overlaps() {
 /// Two threads write and read the same few blocks of one image.
 fn two_threads(ledgers: [Arc<Ledger>; 2]) -> Checks {
     let memory = memory(SIZE.get());
-    let live = Arc::new(Live::new(2));
-    let common = |ledger: &Arc<Ledger>| Common { live: Arc::clone(&live), ..verifying(ledger) };
+    let series = Arc::new(Series::new(2));
+    let common = |ledger: &Arc<Ledger>| Common { series: Arc::clone(&series), ..verifying(ledger) };
     fill(&memory, &common(&ledgers[0]));
     thread::scope(|scope| {
         let threads: Vec<_> = (0..2)
@@ -189,8 +189,8 @@ fn what_nobody_marked_is_not_judged() {
 
 #[test]
 fn random_trims_by_one_job_never_look_like_corruption_to_another() {
-    let (memory, ledger, live) = (memory(SIZE.get()), ledger(), Arc::new(Live::new(2)));
-    let common = Common { live, ..verifying(&ledger) };
+    let (memory, ledger, series) = (memory(SIZE.get()), ledger(), Arc::new(Series::new(2)));
+    let common = Common { series, ..verifying(&ledger) };
     fill(&memory, &common);
     thread::scope(|scope| {
         let (lane, seat) = (MemoryLane::new(&memory), common.clone());
@@ -229,11 +229,11 @@ fn reads_do_not_spoil_the_data_of_later_writes() {
 
 #[test]
 fn an_io_that_waits_for_another_threads_io_does_not_spin() {
-    let (ledger, live) = (ledger(), Arc::new(Live::new(2)));
+    let (ledger, series) = (ledger(), Arc::new(Series::new(2)));
     let job = Job { iodepth: 1, size: UNIT, number_ios: None, ..job(Rw::Write, 1) };
     let tallies: Vec<Tally> = thread::scope(|scope| {
         let start = |thread| {
-            let (common, job) = (Common { live: Arc::clone(&live), ..verifying(&ledger) }, &job);
+            let (common, job) = (Common { series: Arc::clone(&series), ..verifying(&ledger) }, &job);
             scope.spawn(move || {
                 let lane = DelayThread::new(Duration::from_millis(100));
                 let mut driver = Driver::new(lane, Monotonic::new(), job, thread, common);

@@ -2,6 +2,7 @@
 //!
 //! Times are ns of its clock.
 
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
@@ -23,7 +24,6 @@ pub(super) struct Account<C> {
     /// A time in the past.
     pub(super) past: Instant,
     pub(super) common: Common,
-    thread: u32,
     pub(super) supply: Supply,
     pub(super) in_flight: u32,
     /// When an I/O last completed, or was sent with none in flight.
@@ -45,7 +45,6 @@ impl<C: Clock> Account<C> {
         Self {
             past: clock.now(),
             clock,
-            thread,
             in_flight: 0,
             progress_ns: 0,
             completed: 0,
@@ -55,7 +54,7 @@ impl<C: Clock> Account<C> {
             stall_ns: u64::MAX,
             on_error: OnError::Stop,
             tally: Tally::new(ops, supply.is_open_loop()),
-            pen: SeriesPen::new(common.live.series().clone(), thread, ops),
+            pen: SeriesPen::new(Arc::clone(&common.series), thread, ops),
             supply,
             common,
         }
@@ -145,7 +144,6 @@ impl<C: Clock> Account<C> {
             None if now_ns < self.stop_ns => {
                 self.tally.record(io.op, io.len, response_ns, service_ns);
                 self.pen.record(io.op, io.len, response_ns, now_ns - self.counted_ns);
-                self.common.live.add(self.thread, io.len);
             }
             None => self.tally.record_unfinished(self.stop_ns.saturating_sub(sent_ns)),
             Some(error) => self.fail(&io, error),

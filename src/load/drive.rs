@@ -10,10 +10,10 @@ use std::time::Duration;
 
 use super::account::Account;
 use super::supply::Supply;
-use super::{DriveError, Ledger, Live, Window};
+use super::{DriveError, Ledger, Window};
 use crate::clock::{Clock, nanoseconds};
 use crate::lane::{Io, Lane, Op};
-use crate::measure::{CpuTime, Tally};
+use crate::measure::{CpuTime, Series, Tally};
 use crate::plan::Job;
 
 /// How often a waiting loop looks whether it must halt.
@@ -26,8 +26,8 @@ pub struct Common {
     pub images: u32,
     /// The book of the arm, if any job on the arm verifies.
     pub ledger: Option<Arc<Ledger>>,
-    /// Running figures of the job.
-    pub live: Arc<Live>,
+    /// The seconds of the job.
+    pub series: Arc<Series>,
     /// Stops all threads of the trial: set by whoever handles signals, and by a thread whose I/O failed.
     pub halt: Arc<AtomicBool>,
 }

@@ -5,8 +5,7 @@ use std::time::Duration;
 
 use tokio::sync::mpsc::UnboundedSender;
 
-use crate::load::Live;
-use crate::measure::Second;
+use crate::measure::{Second, Series};
 use crate::report::{Event, Phase, Tick};
 
 /// Where a run tells what it does; nobody needs to listen.
@@ -32,8 +31,8 @@ impl Events {
     }
 
     /// The last second of all jobs.
-    pub fn tick(&self, lives: &[Arc<Live>]) {
-        let seconds: Vec<_> = lives.iter().filter_map(|live| live.latest()).collect();
+    pub fn tick(&self, series: &[Arc<Series>]) {
+        let seconds: Vec<_> = series.iter().filter_map(|of_job| of_job.latest()).collect();
         let sum = |of: fn(&Second) -> u64| -> f64 {
             seconds.iter().map(|second| of(second) as f64 / second.length.as_secs_f64()).sum()
         };

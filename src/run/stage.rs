@@ -76,7 +76,7 @@ impl Stage<'_> {
             stall: self.run.stall,
             on_error: self.run.on_error,
         };
-        let (halt, lives) = (session.halt(), session.lives().to_vec());
+        let (halt, series) = (session.halt(), session.series().to_vec());
         let running = session.run(window);
         tokio::pin!(running);
         let mut ticks = interval(Duration::from_secs(1));
@@ -92,7 +92,7 @@ impl Stage<'_> {
                 () = sleep_until(window.stop.into()), if cpu.is_none() => cpu = Some(meter.read()),
                 _ = ticks.tick() => {
                     memory.sample();
-                    self.events.tick(&lives);
+                    self.events.tick(&series);
                 }
                 () = self.cancel.cancelled(), if !halted => {
                     halted = true;
@@ -100,7 +100,7 @@ impl Stage<'_> {
                 }
             }
         };
-        let series = lives.iter().map(|live| live.take_series()).collect();
+        let series = series.iter().map(|of_job| of_job.take()).collect();
         let cpu = cpu.unwrap_or_else(|| meter.read());
         if halted {
             Err(Error::Interrupted)

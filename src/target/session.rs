@@ -13,8 +13,8 @@ use super::crew::Crew;
 use super::librbd::Clients;
 use super::medium::Opened;
 use crate::lane::{Aio, KernelLane, LibrbdLane, NullLane, Uring};
-use crate::load::{Common, Ledger, Live, Window};
-use crate::measure::Tally;
+use crate::load::{Common, Ledger, Window};
+use crate::measure::{Series, Tally};
 use crate::plan::{Arm, Engine, Job};
 
 /// One arm held open for load.
@@ -23,7 +23,7 @@ pub struct Session {
     crew: Crew,
     opened: Opened,
     jobs: Vec<Job>,
-    lives: Vec<Arc<Live>>,
+    series: Vec<Arc<Series>>,
     halt: Arc<AtomicBool>,
 }
 
@@ -39,14 +39,14 @@ impl Session {
         ledger: Option<Arc<Ledger>>,
     ) -> Result<Self, Error> {
         let halt = Arc::new(AtomicBool::new(false));
-        let lives: Vec<_> = jobs.iter().map(|job| Arc::new(Live::new(job.numjobs))).collect();
-        let common = |live: &Arc<Live>| Common {
+        let series: Vec<_> = jobs.iter().map(|job| Arc::new(Series::new(job.numjobs))).collect();
+        let common = |series: &Arc<Series>| Common {
             images: arm.images(),
             ledger: ledger.clone(),
-            live: Arc::clone(live),
+            series: Arc::clone(series),
             halt: Arc::clone(&halt),
         };
-        let commons: Vec<_> = lives.iter().map(common).collect();
+        let commons: Vec<_> = series.iter().map(common).collect();
         // The one place where an arm becomes a lane; all below is monomorphic.
         let crew = match (&opened, opened.files()) {
             (Opened::Images(clients), _) => Crew::start(&jobs, &commons, |thread, job| {
@@ -68,7 +68,7 @@ impl Session {
                 Box::new(move || Ok(NullLane::new(depth)))
             }),
         }?;
-        Ok(Self { crew, opened, jobs, lives, halt })
+        Ok(Self { crew, opened, jobs, series, halt })
     }
 
     /// The jobs, in the order of the tallies.
@@ -77,10 +77,10 @@ impl Session {
         &self.jobs
     }
 
-    /// The running figures of each job.
+    /// The seconds of each job.
     #[must_use]
-    pub fn lives(&self) -> &[Arc<Live>] {
-        &self.lives
+    pub fn series(&self) -> &[Arc<Series>] {
+        &self.series
     }
 
     /// Set to true it makes every thread stop sending, drain, and come back with what it has.
