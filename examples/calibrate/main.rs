@@ -189,7 +189,7 @@ fn series(draws: usize) {
 fn tunings(draws: usize) {
     let header =
         ["trials, noise of a trial", "found and proven", "equal: a difference claimed", "trials used"];
-    let cases = [(60, 0.02), (60, 0.05), (60, 0.10), (120, 0.05), (120, 0.10), (240, 0.10)];
+    let cases = [(60, 0.02), (60, 0.05), (60, 0.10), (120, 0.05), (120, 0.10)];
     let rows = cases.into_iter().map(|(budget, noise)| {
         let tunings = |truth: &dyn Fn(u64) -> Vec<f64>| -> Vec<Tuned> {
             (0..draws as u64).map(|seed| tune(&truth(seed), noise, budget, seed)).collect()
