@@ -201,7 +201,7 @@ fn a_volume_seen_from_two_places_is_compared_by_its_labels() {
     let text = end.success();
     assert!(text.contains("place=pod volume") && text.contains("unpaired"), "{text}");
     assert!(
-        text.contains("client is not the same: block in place=host volume, file in place=pod volume"),
+        text.contains("different client: block in place=host volume, file in place=pod volume"),
         "{text}"
     );
 }
