@@ -20,17 +20,20 @@ pub(super) fn explain(message: &str) -> String {
 }
 
 /// What serde calls things, and what they are to whoever writes YAML.
-const PLAIN_WORDS: [(&str, &str); 6] = [
+const PLAIN_WORDS: [(&str, &str); 5] = [
     ("expected u64", "expected a whole number"),
     ("expected u32", "expected a whole number"),
     ("expected a boolean", "expected true or false"),
     ("expected a string", "expected a text; put it in quotes"),
     ("expected a sequence", "expected a list"),
-    ("expected struct Profile", "expected a map"),
 ];
 
 fn in_plain_words(message: &str) -> String {
-    PLAIN_WORDS.iter().fold(message.to_owned(), |text, (serde, plain)| text.replace(serde, plain))
+    // Every type of ours that is no word, number or list is a map in YAML.
+    let message = message
+        .split_once("expected struct ")
+        .map_or(message.to_owned(), |(what, _)| format!("{what}expected a map"));
+    PLAIN_WORDS.iter().fold(message, |text, (serde, plain)| text.replace(serde, plain))
 }
 
 fn unknown_key(key: &str, valid: &[&str]) -> String {
@@ -89,5 +92,7 @@ mod tests {
     fn names_of_rust_types_stay_out_of_it() {
         let message = explain("invalid value: integer `-1`, expected u32");
         assert_eq!(message, "invalid value: integer `-1`, expected a whole number");
+        let message = explain("invalid type: integer `5`, expected struct Target");
+        assert_eq!(message, "invalid type: integer `5`, expected a map");
     }
 }
