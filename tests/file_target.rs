@@ -70,6 +70,36 @@ fn an_existing_file_is_read_as_it_is_and_written_only_if_its_data_may_be_lost() 
 }
 
 #[test]
+fn an_existing_file_that_somebody_uses_is_not_overwritten() {
+    let site = KernelSite::new();
+    let (path, data) = (site.path("io"), vec![7; 4 * MIB as usize]);
+    fs::write(&path, &data).expect("a file");
+    let (target, writes) = ("{file: {path: io}, destroys_data: true}", "{w: {rw: randwrite, iodepth: 4}}");
+    let is_refused = |by: &[&str]| {
+        site.run(target, writes, &[]).refused(3, by);
+        assert!(fs::read(&path).expect("it is there") == data, "{by:?}: its data is gone");
+    };
+
+    let device = LoopDevice::over(&path);
+    let name = device.path().file_name().expect("a name").display().to_string();
+    is_refused(&[
+        &format!("io is not written: loop device {name} is built on it"),
+        &format!("`losetup --detach /dev/{name}` first"),
+    ]);
+    site.run(target, READS, &[]).success();
+    drop(device);
+
+    let reader = fs::File::open(&path).expect("a reader");
+    is_refused(&[
+        &format!("io is not written: process {} (", std::process::id()),
+        "has it open; end that first",
+    ]);
+    drop(reader);
+    site.run(target, writes, &["--set", "run.repeats=2"]).success();
+    assert!(fs::read(&path).expect("it is there") != data, "nothing was written");
+}
+
+#[test]
 fn holes_of_an_existing_file_are_told() {
     let site = KernelSite::new();
     let file = fs::File::create(site.path("io")).expect("a file");

@@ -12,7 +12,7 @@ use super::course::Course;
 use super::events::Events;
 use super::held::Setting;
 use super::resume::{self, Key};
-use super::{Error, preflight, record, sliced, trial};
+use super::{Error, paths, preflight, record, sliced, trial};
 use crate::compare;
 use crate::exit::Exit;
 use crate::plan::{Arm, Plan, Subject, TrialPlan, WorkloadPlan};
@@ -216,11 +216,14 @@ impl<'a> Campaign<'a> {
         }
     }
 
-    /// An image of the user's is not overwritten while anybody else has it open.
+    /// An image or file of the user's is not overwritten while anybody else has it open.
     async fn refuse_if_open_elsewhere(&self, arm: &Arm, workload: &WorkloadPlan) -> Result<(), Error> {
         match (&arm.subject, &self.bench.admin) {
             (Subject::Existing(existing), Some(admin)) if workload.changes_data() => {
                 preflight::refuse_if_open_elsewhere(admin, existing, self.cancel).await
+            }
+            (Subject::Kernel(path), _) if workload.changes_data() => {
+                paths::refuse_if_used_elsewhere(self.plan, path, self.cancel).await
             }
             _ => Ok(()),
         }

@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 use super::Error;
 use crate::ceph::within;
 use crate::plan::{Arm, KernelPath, PathKind, Plan, Subject};
-use crate::target::{Device, FileSet, check_droppable, check_engine, new_file};
+use crate::target::{Device, FileSet, check_droppable, check_engine, new_file, refuse_if_used};
 use crate::units::Bytes;
 
 /// How long removing a file may take, which has to give back every block of it.
@@ -103,12 +103,31 @@ pub(super) async fn remove(files: &FileSet) -> Result<(), Error> {
     Ok(within("removing a file", REMOVE_LIMIT, &never, move || Ok(new_file::remove(&path))).await??)
 }
 
-/// A device that some workload writes must be free.
+/// What some workload writes must be free.
 fn writable(plan: &Plan, subject: &KernelPath) -> Result<(), Error> {
-    if subject.kind == PathKind::Device && plan.workloads.iter().any(|workload| workload.changes_data()) {
-        Device::at(&subject.path)?.claim()?;
+    let is_written = plan.workloads.iter().any(|workload| workload.changes_data());
+    match subject.kind {
+        PathKind::Device if is_written => drop(Device::at(&subject.path)?.claim()?),
+        PathKind::File if is_written => refuse_if_used(&subject.path)?,
+        _ => {}
     }
     Ok(())
+}
+
+/// A file that exists is not overwritten while anybody else uses it. Of devices, opening them finds out.
+///
+/// # Errors
+/// Of looking; that somebody does.
+pub(super) async fn refuse_if_used_elsewhere(
+    plan: &Plan,
+    subject: &KernelPath,
+    cancel: &CancellationToken,
+) -> Result<(), Error> {
+    if subject.kind != PathKind::File {
+        return Ok(());
+    }
+    let path = subject.path.clone();
+    Ok(within("looking at a file", plan.cluster.timeout, cancel, move || Ok(refuse_if_used(&path))).await??)
 }
 
 /// What of an existing file is not there, and read without a disk.

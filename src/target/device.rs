@@ -14,7 +14,7 @@ use nix::errno::Errno;
 use nix::sys::stat::{major, minor};
 
 use super::Error;
-use super::sysfs::attribute;
+use super::sysfs::{attribute, loop_devices, swaps};
 use crate::units::Bytes;
 
 /// A block device.
@@ -140,18 +140,13 @@ impl Device {
         {
             return Ok(Some(format!("{source} is mounted on {place}; `umount {place}` first")));
         }
-        let swaps = fs::read_to_string("/proc/swaps").unwrap_or_default();
-        let mut swaps = swaps.lines().skip(1).filter_map(|line| line.split_whitespace().next());
-        if let Some(swap) = swaps.find(|path| is_member(path)) {
+        if let Some(swap) = swaps().into_iter().find(|path| is_member(path)) {
             return Ok(Some(format!("{swap} is used as swap; `swapoff {swap}` first")));
         }
-        let loops = fs::read_dir("/sys/block").into_iter().flatten().flatten();
-        let mut loops = loops.filter_map(|entry| {
-            Some((entry.file_name(), attribute(&entry.path().join("loop/backing_file"))?))
-        });
+        let mut loops = loop_devices();
         Ok(loops
             .find(|(_, path)| is_member(path))
-            .map(|(name, path)| format!("loop device {} is built on {path}", name.display())))
+            .map(|(name, path)| format!("loop device {name} is built on {path}")))
     }
 
     /// It, its partitions, and for a partition its disk: whoever uses one of them as a whole uses this one.

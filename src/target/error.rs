@@ -46,10 +46,10 @@ pub enum Error {
         /// Why, and what to do about it.
         reason: String,
     },
-    /// A device that is not free to be overwritten.
+    /// A file or device that is not free to be overwritten.
     #[error("{} is not written: {by}", path.display())]
     InUse {
-        /// The device.
+        /// The file or device.
         path: PathBuf,
         /// Who uses it.
         by: String,

@@ -108,7 +108,7 @@ fn read_ahead(path: &Path) -> Option<String> {
 }
 
 /// The type of the file system that a path lies on, such as `ext4` or `fuse.glusterfs`.
-fn file_system(path: &Path) -> String {
+pub(super) fn file_system(path: &Path) -> String {
     let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
     let mount = |line: &str| {
