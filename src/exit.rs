@@ -16,7 +16,7 @@ pub enum Exit {
     Trial = 4,
     /// The cluster is stuck: no completion within the deadline.
     Stuck = 5,
-    /// SIGINT or SIGTERM, after clean-up.
+    /// SIGINT, SIGTERM or SIGHUP, after clean-up.
     Interrupted = 130,
 }
 

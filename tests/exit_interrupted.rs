@@ -1,4 +1,4 @@
-//! Exit code 130: SIGINT or SIGTERM. Whatever was under way stops, what cephmark made is removed, and every trial that
+//! Exit code 130: SIGINT, SIGTERM or SIGHUP. Whatever was under way stops, what cephmark made is removed, and every trial that
 //! was over by then stays in the result.
 
 use std::fs;
@@ -54,6 +54,16 @@ fn in_the_ramp_by_sigterm() {
     let mut running = site.start(TWO_TRIALS, &["run.ramp_time=2s"]);
     running.wait_for("b w: ramp");
     ends_after_the_first_trial(&site, running, Signal::SIGTERM);
+}
+
+#[test]
+fn in_the_measured_part_by_a_lost_terminal_of_which_kernel_and_shell_tell() {
+    let site = Site::on(shared());
+    let mut running = site.start(TWO_TRIALS, &["run.runtime=2s"]);
+    running.wait_for("b w: measuring");
+    running.signal(Signal::SIGHUP);
+    thread::sleep(Duration::from_millis(50));
+    ends_after_the_first_trial(&site, running, Signal::SIGHUP);
 }
 
 #[test]

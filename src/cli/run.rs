@@ -7,6 +7,7 @@ use tokio::sync::mpsc::unbounded_channel;
 
 use super::throwaway::{use_lab, with_lab};
 use super::{Failure, print};
+use crate::ceph;
 use crate::exit::Exit;
 use crate::plan::Plan;
 use crate::profile::Profile;
@@ -97,7 +98,8 @@ async fn measure(run: impl AsyncFnOnce(&Events) -> Result<Ran, run::Error>) -> R
     let (result, outcome, directory) = ran?;
     if !result.trials.is_empty() {
         print(&text(&result, Layout::of_stdout(Detail::Unrepeated)))?;
-        eprintln!("result: {}", directory.path().join(FILE_NAME).display());
+        // A terminal that is lost must not turn the end of a run into a panic.
+        ceph::say(format_args!("result: {}", directory.path().join(FILE_NAME).display()));
     }
     Ok(outcome?)
 }

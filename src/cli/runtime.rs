@@ -6,7 +6,7 @@ use tokio_util::sync::CancellationToken;
 use super::Failure;
 use crate::run;
 
-/// Carries out a command on a runtime of one thread; the token is cancelled by SIGINT or SIGTERM, a second of which ends
+/// Carries out a command on a runtime of one thread; the token is cancelled by SIGINT, SIGTERM or SIGHUP, a second signal ends
 /// the process after `last`.
 ///
 /// # Errors
