@@ -25,9 +25,9 @@ impl Ratio {
     pub fn of(mean: &Mean, family: &Family) -> Self {
         let margin = mean.margin(family.miss());
         Self {
-            value: mean.value.exp(),
-            low: (mean.value - margin).exp(),
-            high: (mean.value + margin).exp(),
+            value: bounded(mean.value),
+            low: bounded(mean.value - margin),
+            high: bounded(mean.value + margin),
             p_value: family.corrected(mean.p_value()),
         }
     }
@@ -37,6 +37,11 @@ impl Ratio {
     pub fn precision(&self) -> f64 {
         (self.high / self.low).sqrt() - 1.0
     }
+}
+
+/// The ratio of this logarithm. JSON knows no infinity: what is beyond all numbers is the last one.
+fn bounded(log: f64) -> f64 {
+    log.exp().min(f64::MAX)
 }
 
 #[cfg(test)]
@@ -65,6 +70,15 @@ mod tests {
         let (within, beyond) = (at(edge * 0.999), at(edge * 1.001));
         assert!(within.low < 1.0 && within.p_value > 0.05);
         assert!(beyond.low > 1.0 && beyond.p_value < 0.05);
+    }
+
+    #[test]
+    fn an_interval_beyond_all_numbers_ends_at_the_last_ones() {
+        let mean = Mean { value: 306_f64.ln(), error: 5.0, degrees: 1.0 };
+        let ratio = Ratio::of(&mean, &Family::of(24));
+        assert_eq!([ratio.low, ratio.high], [0.0, f64::MAX], "{ratio:?}");
+        let json = serde_json::to_string(&[ratio.low, ratio.high]).expect("they are numbers");
+        assert_eq!(serde_json::from_str::<[f64; 2]>(&json).expect("they were written"), [0.0, f64::MAX]);
     }
 
     fn blocks() -> impl Strategy<Value = Vec<Vec<f64>>> {
