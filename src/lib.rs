@@ -8,6 +8,7 @@ pub mod ceph;
 pub mod cli;
 pub mod clock;
 pub mod compare;
+pub mod console;
 pub mod exit;
 pub mod lab;
 pub mod lane;

@@ -4,11 +4,12 @@ use std::process::ExitCode;
 
 use cephmark::ceph;
 use cephmark::cli::Cli;
+use cephmark::console;
 use clap::Parser;
 
 fn main() -> ExitCode {
     let code = Cli::parse().command.run().unwrap_or_else(|failure| {
-        eprintln!("cephmark: {failure}");
+        console::say(format_args!("cephmark: {failure}"));
         failure.exit as u8
     });
     // A call that hangs in Ceph's libraries must not keep the process from ending, nor crash it on its way out.

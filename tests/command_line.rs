@@ -83,3 +83,52 @@ fn a_reader_that_stops_early_is_no_error() {
     let output = child.wait_with_output().unwrap();
     assert_eq!((output.status.code(), text(&output.stderr)), (Some(0), String::new()));
 }
+
+/// What a command ends with whose output, or whose complaints, go nowhere.
+fn with_streams(arguments: &[&str], stdout: Stdio, stderr: Stdio) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_cephmark"));
+    command.args(arguments).stdout(stdout).stderr(stderr);
+    command.spawn().unwrap().wait_with_output().unwrap()
+}
+
+fn full() -> Stdio {
+    std::fs::File::create("/dev/full").unwrap().into()
+}
+
+/// A pipe that nobody reads.
+fn closed() -> Stdio {
+    std::io::pipe().unwrap().1.into()
+}
+
+#[test]
+fn a_standard_error_that_is_closed_or_full_changes_no_exit_code() {
+    for stderr in [full(), closed()] {
+        let output = with_streams(&["check", "/nowhere/bad.yaml"], Stdio::piped(), stderr);
+        assert_eq!(output.status.code(), Some(2));
+    }
+}
+
+#[test]
+fn a_full_standard_output_is_an_error_and_a_closed_one_is_none() {
+    let full = with_streams(&["schema", "profile"], full(), Stdio::piped());
+    assert_eq!(full.status.code(), Some(2));
+    assert!(text(&full.stderr).starts_with("cephmark: standard output can't be written: "));
+    let closed = with_streams(&["schema", "profile"], closed(), Stdio::piped());
+    assert_eq!((closed.status.code(), text(&closed.stderr)), (Some(0), String::new()));
+}
+
+#[test]
+fn nothing_prints_in_a_way_that_panics() {
+    let mut directories = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("src")];
+    while let Some(directory) = directories.pop() {
+        for path in directory.read_dir().unwrap().map(|entry| entry.unwrap().path()) {
+            if path.is_dir() {
+                directories.push(path);
+                continue;
+            }
+            let source = std::fs::read_to_string(&path).unwrap_or_default();
+            let found = ["println!(", "print!(", "eprint!("].into_iter().find(|print| source.contains(print));
+            assert_eq!(found, None, "{}: `console` writes instead", path.display());
+        }
+    }
+}

@@ -11,9 +11,10 @@ use ceph_sys::rados::Rados;
 use nix::errno::Errno;
 
 use super::call::{Raw, c_text, check, grown, text};
-use super::deadline::{finish_within, say};
+use super::deadline::finish_within;
 use super::socket_directory::SocketDirectory;
 use super::{AdminSocket, Error, Pool};
+use crate::console::say;
 
 /// A connection to a cluster, made by [`super::Config::connect`]. Clones share it; the last one disconnects.
 #[derive(Clone, Debug)]

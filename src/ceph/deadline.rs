@@ -73,13 +73,6 @@ pub fn leave(code: u8) -> ! {
     unsafe { libc::_exit(i32::from(code)) }
 }
 
-/// Tells the user what can't be returned as an error, because a value is being dropped. It is not the reason why a
-/// command failed, so that it does not begin as that line does.
-pub(crate) fn say(message: impl std::fmt::Display) {
-    // A closed stderr must not turn a clean-up into a panic.
-    drop(writeln!(io::stderr(), "{message}"));
-}
-
 fn start(what: &str, call: impl FnOnce() + Send + 'static) -> Result<(), Error> {
     let name = "ceph call".to_owned();
     let thread = thread::Builder::new().name(name).spawn(call);

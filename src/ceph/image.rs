@@ -9,8 +9,9 @@ use ceph_sys::rbd::{Rbd, rbd_image_info_t};
 use nix::errno::Errno;
 
 use super::call::{Raw, c_text, check, text};
-use super::deadline::{finish_within, leave_behind, say};
+use super::deadline::{finish_within, leave_behind};
 use super::{Error, Features, Pool};
+use crate::console::say;
 use crate::units::Bytes;
 
 /// An open image, from [`Pool::image`]. Clones share it; the last one closes it.

@@ -10,6 +10,8 @@ use std::time::Duration;
 use clap::{Args, Subcommand};
 
 use super::signals::Signals;
+use super::{Failure, print};
+use crate::console;
 use crate::exit::Exit;
 use crate::lab::{self, Cluster, Error, Lab, LabSpec, ObjectStore, Setting, Watcher};
 use crate::units::Bytes;
@@ -118,30 +120,33 @@ impl UpArgs {
 /// Does what the arguments say.
 ///
 /// # Errors
-/// Those of [`lab`].
-pub fn run(args: LabArgs) -> Result<u8, Error> {
+/// [`Failure`] with those of [`lab`], or if standard output can't be written.
+pub fn run(args: LabArgs) -> Result<u8, Failure> {
     match args.command {
         LabCommand::Up(args) => up(args),
         LabCommand::Down(args) => down(args),
         LabCommand::Status(args) => status(args),
         LabCommand::Env(args) => {
-            println!("{}", assignments(&Cluster::open(&args.dir)?));
+            print(&format!("{}\n", assignments(&Cluster::open(&args.dir)?)))?;
             Ok(Exit::Success as u8)
         }
         LabCommand::Run(args) => run_command(args),
     }
 }
 
-fn up(args: UpArgs) -> Result<u8, Error> {
+fn up(args: UpArgs) -> Result<u8, Failure> {
     let signals = catch_signals()?;
     let cluster = Lab::up(&args.into_spec(), &Watcher::new(&say, &|| signals.wants_end()))?.keep();
     let dir = cluster.dir().display();
-    println!("a Ceph cluster is ready: CEPH_CONF={}", quoted(&cluster.conf().to_string_lossy()));
-    println!("take it down with `cephmark lab down --dir {dir}`");
+    let conf = cluster.conf();
+    let conf = quoted(&conf.to_string_lossy());
+    print(&format!(
+        "a Ceph cluster is ready: CEPH_CONF={conf}\ntake it down with `cephmark lab down --dir {dir}`\n"
+    ))?;
     Ok(Exit::Success as u8)
 }
 
-fn down(args: DirArgs) -> Result<u8, Error> {
+fn down(args: DirArgs) -> Result<u8, Failure> {
     match Cluster::find(&args.dir)? {
         Some(cluster) => cluster.down()?,
         None => say(&format!("nothing to take down in {}", args.dir.display())),
@@ -149,21 +154,26 @@ fn down(args: DirArgs) -> Result<u8, Error> {
     Ok(Exit::Success as u8)
 }
 
-fn status(args: DirArgs) -> Result<u8, Error> {
+fn status(args: DirArgs) -> Result<u8, Failure> {
     let cluster = Cluster::open(&args.dir)?;
-    println!("lab in {} at {}, fsid {}", cluster.dir().display(), cluster.monitor(), cluster.fsid());
+    print(&format!(
+        "lab in {} at {}, fsid {}\n",
+        cluster.dir().display(),
+        cluster.monitor(),
+        cluster.fsid()
+    ))?;
     for daemon in cluster.daemons() {
-        println!("  {}: {}", daemon.name(), daemon.state());
+        print(&format!("  {}: {}\n", daemon.name(), daemon.state()))?;
     }
     let lack = cluster.lack();
     match &lack {
-        None => println!("ready"),
-        Some(lack) => println!("not ready: {lack}"),
+        None => print("ready\n")?,
+        Some(lack) => print(&format!("not ready: {lack}\n"))?,
     }
     Ok(if lack.is_none() { Exit::Success } else { Exit::Setup } as u8)
 }
 
-fn run_command(args: RunArgs) -> Result<u8, Error> {
+fn run_command(args: RunArgs) -> Result<u8, Failure> {
     let signals = catch_signals()?;
     let lab = Lab::join_or_up(&args.up.into_spec(), &Watcher::new(&say, &|| signals.wants_end()))?;
     let mut command = Command::new(&args.command[0]);
@@ -211,7 +221,7 @@ fn quoted(text: &str) -> String {
 }
 
 fn say(line: &str) {
-    eprintln!("lab: {line}");
+    console::say(format_args!("lab: {line}"));
 }
 
 #[cfg(test)]

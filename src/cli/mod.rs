@@ -13,13 +13,12 @@ mod signals;
 mod throwaway;
 pub mod tune;
 
-use std::io::{self, Write};
-
 use clap::{Args, Parser, Subcommand};
 
 pub use failure::Failure;
 use runtime::runtime;
 
+use crate::console;
 use crate::exit::Exit;
 
 const EXAMPLES: &str = "\
@@ -83,7 +82,7 @@ impl Command {
             Self::Tune(args) => tune::run(&args)?,
             Self::Report(args) => report::run(&args).map(|()| Exit::Success)?,
             // The code of the lab's command may be any.
-            Self::Lab(args) => return Ok(lab::run(args)?),
+            Self::Lab(args) => return lab::run(args),
             Self::Clean(args) => clean::run(&args)?,
             Self::Schema(args) => schema::run(&args).map(|()| Exit::Success)?,
         };
@@ -107,11 +106,8 @@ pub struct ProfileArgs {
 /// # Errors
 /// [`Failure`] if it can't be written otherwise, such as to a full disk.
 pub fn print(text: &str) -> Result<(), Failure> {
-    let mut output = io::stdout().lock();
-    match output.write_all(text.as_bytes()).and_then(|()| output.flush()) {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            Err(Failure { exit: Exit::Usage, message: format!("standard output can't be written: {error}") })
-        }
-        _ => Ok(()),
-    }
+    console::print(text).map_err(|error| Failure {
+        exit: Exit::Usage,
+        message: format!("standard output can't be written: {error}"),
+    })
 }

@@ -1,11 +1,12 @@
 //! `cephmark report`: a saved result in the format asked for.
 
 use std::fs;
-use std::io::{self, Write};
+use std::io;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
+use crate::console;
 use crate::exit::Exit;
 use crate::report::{Detail, Layout, csv, json, markdown, text};
 use crate::result::{LoadError, ResultFile};
@@ -87,18 +88,7 @@ pub fn run(args: &ReportArgs) -> Result<(), ReportError> {
     let failed = |path: PathBuf| move |source| ReportError::Write { path, source };
     match &args.output {
         Some(path) => fs::write(path, report).map_err(failed(path.clone())),
-        None => print(&report).map_err(failed("standard output".into())),
-    }
-}
-
-/// Prints a report; a reader that has seen enough, such as `head`, is no error.
-///
-/// # Errors
-/// Whatever else is wrong with standard output.
-pub fn print(report: &str) -> io::Result<()> {
-    match io::stdout().write_all(report.as_bytes()) {
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-        other => other,
+        None => console::print(&report).map_err(failed("standard output".into())),
     }
 }
 

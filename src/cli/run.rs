@@ -7,7 +7,7 @@ use tokio::sync::mpsc::unbounded_channel;
 
 use super::throwaway::{use_lab, with_lab};
 use super::{Failure, print};
-use crate::ceph;
+use crate::console;
 use crate::exit::Exit;
 use crate::plan::Plan;
 use crate::profile::Profile;
@@ -75,7 +75,7 @@ fn resume(directory: &Path) -> Result<Exit, Failure> {
     let plan = run::plan_of(&result, &directory.join(FILE_NAME))?;
     if run::is_complete(&result) {
         print(&text(&result, Layout::of_stdout(Detail::Unrepeated)))?;
-        eprintln!("every planned trial is there: nothing was left to do");
+        console::say("every planned trial is there: nothing was left to do");
         return Ok(Exit::Success);
     }
     with_lab(None, async |_, interrupted| {
@@ -98,8 +98,7 @@ async fn measure(run: impl AsyncFnOnce(&Events) -> Result<Ran, run::Error>) -> R
     let (result, outcome, directory) = ran?;
     if !result.trials.is_empty() {
         print(&text(&result, Layout::of_stdout(Detail::Unrepeated)))?;
-        // A terminal that is lost must not turn the end of a run into a panic.
-        ceph::say(format_args!("result: {}", directory.path().join(FILE_NAME).display()));
+        console::say(format_args!("result: {}", directory.path().join(FILE_NAME).display()));
     }
     Ok(outcome?)
 }

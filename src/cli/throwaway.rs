@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use tokio_util::sync::CancellationToken;
 
 use super::{Failure, runtime};
+use crate::console;
 use crate::lab::{self, Lab, LabSpec, Watcher};
 use crate::plan::ClusterSpec;
 use crate::run;
@@ -43,7 +44,7 @@ async fn start(dir: PathBuf, pools: Vec<String>, interrupted: &CancellationToken
     let spec = LabSpec { pools, ..LabSpec::new(dir) };
     let token = interrupted.clone();
     let up = tokio::task::spawn_blocking(move || {
-        let say = |line: &str| eprintln!("lab: {line}");
+        let say = |line: &str| console::say(format_args!("lab: {line}"));
         Lab::up(&spec, &Watcher::new(&say, &|| token.is_cancelled()))
     });
     Ok(up.await.map_err(run::Error::from_join)??)

@@ -8,6 +8,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::throwaway::{use_lab, with_lab};
 use super::{Failure, ProfileArgs, print};
+use crate::console;
 use crate::exit::Exit;
 use crate::plan::Tuning;
 use crate::profile::Profile;
@@ -69,6 +70,6 @@ async fn search(tuning: &Tuning, args: &TuneArgs, interrupted: &CancellationToke
     let _ = view.await;
     let (outcome, exit, directory) = tuned?;
     print(&text(&outcome))?;
-    eprintln!("result: {}", directory.path().join(tune::FILE_NAME).display());
+    console::say(format_args!("result: {}", directory.path().join(tune::FILE_NAME).display()));
     Ok(exit)
 }

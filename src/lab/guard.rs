@@ -8,6 +8,7 @@ use super::home::Home;
 use super::ports::Ports;
 use super::program::Program;
 use super::{Cluster, Error, LabSpec, Watcher, daemon, host, random_uuid};
+use crate::console;
 
 /// A lab that is taken down when this is dropped, if this started it.
 #[derive(Debug)]
@@ -75,7 +76,10 @@ impl Drop for Lab {
             return;
         }
         if let Err(error) = self.cluster.down() {
-            eprintln!("lab: {error}; then `cephmark lab down --dir {}`", self.dir().display());
+            console::say(format_args!(
+                "lab: {error}; then `cephmark lab down --dir {}`",
+                self.dir().display()
+            ));
         }
     }
 }

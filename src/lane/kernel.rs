@@ -13,7 +13,7 @@ use nix::errno::Errno;
 use super::file::KernelFile;
 use super::flying::{Flight, Flying};
 use super::{Buffer, Done, Io, Lane, LaneError, Op};
-use crate::ceph::say;
+use crate::console::say;
 
 /// One of the kernel's queues of I/O, used by one thread.
 pub trait Queue: Sized {

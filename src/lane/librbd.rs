@@ -12,7 +12,8 @@ use nix::errno::Errno;
 use super::flying::Flying;
 use super::inbox::{Inbox, Slot};
 use super::{Done, Io, Lane, LaneError, Op};
-use crate::ceph::{Error, Image, Notify, Request, leave_behind, say};
+use crate::ceph::{Error, Image, Notify, Request, leave_behind};
+use crate::console::say;
 use crate::units::Bytes;
 
 /// One queue of I/O over open images.

@@ -7,6 +7,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
 use crate::ceph;
+use crate::console;
 use crate::exit::Exit;
 use crate::target::{restore_queues, unmap_all};
 
@@ -36,7 +37,7 @@ pub fn listen(last: impl FnOnce() + Send + 'static) -> std::io::Result<Cancellat
         tokio::select! { _ = sigint.recv() => {}, _ = sigterm.recv() => {} }
         restore_queues();
         unmap_all();
-        ceph::say("interrupted twice: images may be left behind; `cephmark clean` finds them");
+        console::say("interrupted twice: images may be left behind; `cephmark clean` finds them");
         last();
         ceph::leave(Exit::Interrupted as u8);
     });

@@ -12,7 +12,8 @@ use serde::Deserialize;
 
 use super::Error;
 use super::mapped::{MappedSet, full_name};
-use crate::ceph::{Cluster, finish_within, say};
+use crate::ceph::{Cluster, finish_within};
+use crate::console::say;
 use crate::plan::{ClientOption, ClusterSpec};
 
 /// The program.

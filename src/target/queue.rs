@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 
 use super::Error;
 use super::sysfs::attribute;
-use crate::ceph::say;
+use crate::console::say;
 
 /// What a fair comparison wants to know of a queue.
 const RECORDED: [&str; 6] =

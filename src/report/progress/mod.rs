@@ -13,6 +13,7 @@ use self::board::Board;
 use self::lines::Lines;
 use self::terminal::Terminal;
 use super::event::Event;
+use crate::console;
 
 /// How often the view is brought up to date without an event.
 const REFRESH: Duration = Duration::from_millis(500);
@@ -55,7 +56,7 @@ impl View {
     fn say(&self, line: Option<String>) {
         match (self, line) {
             (Self::Terminal(terminal), Some(line)) => terminal.say(&line),
-            (Self::Lines(_), Some(line)) => eprintln!("{line}"),
+            (Self::Lines(_), Some(line)) => console::say(&line),
             (_, None) => {}
         }
     }
@@ -66,7 +67,7 @@ impl View {
             Self::Terminal(terminal) => terminal.refresh(board, now),
             Self::Lines(lines) => {
                 if let Some(line) = lines.due(board, now) {
-                    eprintln!("{line}");
+                    console::say(&line);
                 }
             }
         }

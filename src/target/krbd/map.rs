@@ -11,7 +11,8 @@ use nix::errno::Errno;
 use super::bus::{self, Bus, Entry};
 use super::key::{self, KernelKey};
 use super::line::{self, Line};
-use crate::ceph::{self, Cluster, Features, finish_within, say};
+use crate::ceph::{self, Cluster, Features, finish_within};
+use crate::console::say;
 use crate::target::{Error, MappedSet};
 
 /// How long others, such as a udev that looks for file systems, may keep a device open that is to be unmapped.
