@@ -31,6 +31,13 @@ pub enum LoadError {
         /// Why not.
         source: io::Error,
     },
+    /// It is a tuning's, which has two results.
+    #[error("{}: a tuning has no result of its own; name the directory in it: `confirmation` for what its best arm gave, \
+        `search` for all that were tried", path.parent().unwrap_or(path).display())]
+    Tuning {
+        /// Where a run's result would be.
+        path: PathBuf,
+    },
     /// It ends in the middle.
     #[error("{}: the file ends in the middle, at line {line}; it was cut off while being copied: copy it again",
         path.display())]
@@ -102,7 +109,10 @@ impl ResultFile {
     /// # Errors
     /// [`LoadError`], with the line or field at fault.
     pub fn load(path: &Path) -> Result<Self, LoadError> {
-        let path = if path.is_dir() { path.join(FILE_NAME) } else { path.to_owned() };
+        let path = file_of(path);
+        if !path.exists() && is_tuning(&path) {
+            return Err(LoadError::Tuning { path });
+        }
         let text = std::fs::read(&path).map_err(|source| LoadError::Read { path: path.clone(), source })?;
         Self::parse(&text, path)
     }
@@ -129,6 +139,17 @@ impl ResultFile {
     }
 }
 
+/// The result file that a path means: itself, or the one in that directory.
+#[must_use]
+pub fn file_of(path: &Path) -> PathBuf {
+    if path.is_dir() { path.join(FILE_NAME) } else { path.to_owned() }
+}
+
+/// Whether the directory of a result file is that of a tuning, which has the results of two runs in it.
+fn is_tuning(result: &Path) -> bool {
+    result.parent().is_some_and(|tuning| tuning.join("search").join(FILE_NAME).exists())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -152,6 +173,18 @@ mod tests {
         assert_eq!(ResultFile::load(&directory.path().join(FILE_NAME)).expect("it was saved"), result);
         let names: Vec<_> = directory.path().read_dir().expect("it can be listed").collect();
         assert_eq!(names.len(), 1, "no temporary file stays behind");
+    }
+
+    #[test]
+    fn the_directory_of_a_tuning_is_named_with_those_in_it() {
+        let directory = tempfile::tempdir().expect("there is room in /tmp");
+        let search = directory.path().join("search");
+        std::fs::create_dir(&search).expect("the directory is writable");
+        sample().save(&search).expect("the directory is writable");
+        let error = ResultFile::load(directory.path()).expect_err("it is a tuning").to_string();
+        let start = format!("{}: a tuning has no result of its own; ", directory.path().display());
+        assert!(error.starts_with(&start) && error.contains("`confirmation`"), "{error}");
+        ResultFile::load(&search).expect("that is a run's");
     }
 
     #[test]
