@@ -2,14 +2,15 @@
 
 use std::fs;
 use std::io;
-use std::path::PathBuf;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 
 use crate::console;
 use crate::exit::Exit;
 use crate::report::{Detail, Layout, csv, json, markdown, text};
-use crate::result::{LoadError, ResultFile};
+use crate::result::{LoadError, ResultFile, file_of};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -53,6 +54,12 @@ pub enum ReportError {
     /// The result can't be read.
     #[error(transparent)]
     Load(#[from] LoadError),
+    /// The report would take the place of the result.
+    #[error("{} is the result itself, which the report would overwrite; choose another file with -o", path.display())]
+    Overwrites {
+        /// The result, as it was named for the report.
+        path: PathBuf,
+    },
     /// The report can't be written.
     #[error("can't write {}: {source}; choose another file with -o", path.display())]
     Write {
@@ -77,6 +84,9 @@ impl ReportError {
 /// [`ReportError`] if the result can't be read or the report can't be written.
 pub fn run(args: &ReportArgs) -> Result<(), ReportError> {
     let result = ResultFile::load(&args.result)?;
+    if let Some(path) = args.output.as_ref().filter(|output| is_same(output, &file_of(&args.result))) {
+        return Err(ReportError::Overwrites { path: path.clone() });
+    }
     let detail = if args.trials { Detail::Trials } else { Detail::Unrepeated };
     let report = match (args.format, &args.output) {
         (Format::Text, None) => text(&result, Layout::of_stdout(detail)),
@@ -90,6 +100,12 @@ pub fn run(args: &ReportArgs) -> Result<(), ReportError> {
         Some(path) => fs::write(path, report).map_err(failed(path.clone())),
         None => console::print(&report).map_err(failed("standard output".into())),
     }
+}
+
+/// Whether both are one file, by whatever links.
+fn is_same(one: &Path, other: &Path) -> bool {
+    let identity = |path: &Path| fs::metadata(path).ok().map(|found| (found.dev(), found.ino()));
+    identity(one).is_some_and(|one| identity(other) == Some(one))
 }
 
 #[cfg(test)]
@@ -123,6 +139,26 @@ mod tests {
             report(&[&paths[..], &["--format", format]].concat()).expect("it can be written");
             assert!(fs::read_to_string(&output).expect("it was written").starts_with(start));
         }
+    }
+
+    #[test]
+    fn the_result_is_not_overwritten_by_whatever_name() {
+        let directory = tempfile::tempdir().expect("there is room in /tmp");
+        let at = |name: &str| directory.path().join(name);
+        ResultFile::new(serde_json::json!({"name": "sample"}), Timestamp::now())
+            .save(directory.path())
+            .expect("it is writable");
+        std::os::unix::fs::symlink(at("result.json"), at("symbolic")).expect("it is writable");
+        fs::hard_link(at("result.json"), at("hard")).expect("it is writable");
+        for result in [directory.path().to_owned(), at("result.json"), at("symbolic")] {
+            for output in ["result.json", "symbolic", "hard"].map(at) {
+                let [result, output] = [&result, &output].map(|path| path.to_str().expect("UTF-8"));
+                let error = report(&[result, "-o", output, "--format", "csv"]).expect_err("it is the input");
+                assert!(error.to_string().starts_with(&format!("{output} is the result itself")), "{error}");
+                assert_eq!(error.exit(), Exit::Usage);
+            }
+        }
+        ResultFile::load(directory.path()).expect("it is as it was");
     }
 
     #[test]
