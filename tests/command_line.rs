@@ -132,3 +132,17 @@ fn nothing_prints_in_a_way_that_panics() {
         }
     }
 }
+
+#[test]
+fn a_trial_without_any_io_is_invalid_and_has_no_share_of_the_processors() {
+    let directory = tempfile::tempdir().unwrap();
+    let (profile, out) = (directory.path().join("p.yaml"), directory.path().join("out"));
+    let text_of_profile = "version: 1\nname: none\nrun: {runtime: 1ns, ramp_time: 0s, retries: 0}\n\
+        targets: {t: {null: {size: 1MiB}}}\nworkloads: {w: {rw: randread}}\n";
+    std::fs::write(&profile, text_of_profile).unwrap();
+    let output = cephmark(&["run", profile.to_str().unwrap(), "--out", out.to_str().unwrap()]);
+    let (stdout, stderr) = (text(&output.stdout), text(&output.stderr));
+    assert_eq!(output.status.code(), Some(4), "{stdout}{stderr}");
+    assert!(stdout.contains("no I/O completed within the measured time; raise runtime"), "{stdout}");
+    assert!(!stdout.contains("usr="), "{stdout}");
+}

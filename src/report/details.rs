@@ -101,12 +101,17 @@ fn this(time: Option<f64>) -> String {
     time.map_or_else(|| "-".to_owned(), |time| Kind::Nanoseconds.one(time).replace(' ', ""))
 }
 
+/// In less, the start and the end of the threads are most of what the CPU did.
+const SHORTEST_WITH_CPU_S: f64 = 0.1;
+
 fn whole(trial: &Trial) -> String {
     let cpu = &trial.cpu;
-    let percent =
-        |seconds: f64| if trial.measured_s > 0.0 { seconds / trial.measured_s * 100.0 } else { 0.0 };
-    let mut text =
-        format!("  cpu: usr={:.1}%, sys={:.1}%", percent(cpu.process_user_s), percent(cpu.process_system_s));
+    let percent = |seconds: f64| seconds / trial.measured_s * 100.0;
+    let mut text = if trial.measured_s < SHORTEST_WITH_CPU_S {
+        "  cpu: measured for too short a time".to_owned()
+    } else {
+        format!("  cpu: usr={:.1}%, sys={:.1}%", percent(cpu.process_user_s), percent(cpu.process_system_s))
+    };
     if let Some(cost) = cpu.us_per_io {
         text += &format!(", {}us/IO", Kind::Plain.one(cost));
     }

@@ -17,7 +17,9 @@ pub(super) fn judge(about: &About<'_>, outcome: &Outcome, findings: &[Finding]) 
     let jobs = &about.setting.jobs;
     let mut problems = about.failures.clone();
     problems.extend(jobs.iter().zip(&outcome.tallies).flat_map(|(job, tally)| failures(job, tally)));
-    let disturbed = findings.iter().any(|finding| finding.trouble.invalidates());
+    // A trial without a single I/O measured nothing.
+    let disturbed = findings.iter().any(|finding| finding.trouble.invalidates())
+        || outcome.tallies.iter().all(|tally| tally.ios() == 0);
     let status = match (problems.is_empty(), disturbed) {
         (false, _) => Status::Failed,
         (true, true) => Status::Invalid,
