@@ -155,26 +155,42 @@ impl Tuner<'_> {
             out: BTreeMap::new(),
         };
         while let Some(step) = race.next(self.clock.room()) {
-            self.announce();
-            let first = found.scores.len() as u32;
-            let plan = plan.blocks(&step.arms, step.blocks, first, self.clock.for_search());
-            let began = Instant::now();
-            let (result, ended) =
-                self.bench.run(&plan, found.result, directory, self.events, self.cancel).await;
-            found.result = result;
-            self.note(ended?);
-            let scores = score::scores(&found.result, &plan, self.metric(), first);
-            self.clock.learn(began.elapsed(), step.arms.len() * scores.len());
-            found.scores.extend(scores.iter().cloned());
+            let first = found.scores.len();
+            for _ in 0..step.blocks {
+                self.block(&step.arms, &mut found, directory).await?;
+                if self.clock.room() < step.arms.len() {
+                    break;
+                }
+            }
             if step.arms.len() == plan.arms.len() {
                 found.whole = found.scores.len();
             }
             self.exclude(&mut race, &mut found);
-            race.take(scores);
+            race.take(found.scores[first..].iter().cloned());
             self.tell(&race);
         }
         found.best = race.leader();
         Ok(found)
+    }
+
+    /// Runs a block of the search. Each is a run of its own, so that what it took tells whether there is time for the next.
+    async fn block(
+        &mut self,
+        arms: &[usize],
+        found: &mut Found,
+        directory: &ResultDirectory,
+    ) -> Result<(), Error> {
+        self.announce();
+        let first = found.scores.len() as u32;
+        let plan = self.tuning.plan.blocks(arms, 1, first, self.clock.for_search());
+        let began = Instant::now();
+        let so_far = found.result.clone();
+        let (result, ended) = self.bench.run(&plan, so_far, directory, self.events, self.cancel).await;
+        found.result = result;
+        self.note(ended?);
+        self.clock.learn(began.elapsed(), arms.len());
+        found.scores.extend(score::scores(&found.result, &plan, self.metric(), first));
+        Ok(())
     }
 
     /// Takes out what failed, and what does not keep a constraint.
