@@ -99,7 +99,8 @@ fn baseline(terms: &Compare, trials: &[&Trial], arms: &[&str]) -> Option<usize> 
     arms.iter().position(|name| *name == arm.arm)
 }
 
-/// What is compared: each metric of each job and operation that a trial has, and then those of the whole trial.
+/// What is compared: each metric of each job and operation that a trial has, and then those of the whole trial. How many
+/// syncs there are follows from the writes between them, or is one, so they have response times alone.
 #[must_use]
 pub fn figures<'a>(metrics: &[Metric], trials: &[&'a Trial]) -> Vec<(&'a str, &'a str, Metric)> {
     let place = |op: &str| Op::ALL.iter().position(|known| known.name() == op);
@@ -110,11 +111,14 @@ pub fn figures<'a>(metrics: &[Metric], trials: &[&'a Trial]) -> Vec<(&'a str, &'
     pairs.sort_by_key(|(job, op)| (*job, place(op), *op));
     pairs.dedup();
     let of_whole_trial = |metric: Metric| metric == Metric::UsPerIo;
+    let is_sync = |op: &str| [Op::Sync, Op::DataSync].iter().any(|sync| sync.name() == op);
+    let is_rate = |metric: Metric| matches!(metric, Metric::Iops | Metric::BytesPerS);
     pairs
         .into_iter()
         .chain([("", WHOLE_TRIAL)])
         .flat_map(|(job, op)| metrics.iter().map(move |metric| (job, op, *metric)))
         .filter(|(_, op, metric)| of_whole_trial(*metric) == (*op == WHOLE_TRIAL))
+        .filter(|(_, op, metric)| !(is_sync(op) && is_rate(*metric)))
         .collect()
 }
 
@@ -156,6 +160,27 @@ mod tests {
 
     /// `fast` does half as much again as `slow`, give or take a few percent that both share, and one that they do not.
     const BLOCKS: [(f64, f64); 4] = [(1000.0, 1500.0), (960.0, 1430.0), (1040.0, 1570.0), (990.0, 1485.0)];
+
+    #[test]
+    fn syncs_are_compared_by_their_response_times_alone() {
+        let mut trials = trials(&BLOCKS);
+        for trial in &mut trials {
+            let ops = trial.jobs.get_mut("").expect("the only job");
+            let figures = ops["read"].clone();
+            ops.extend([Op::Sync, Op::DataSync].map(|op| (op.name().to_owned(), figures.clone())));
+        }
+        let compared: Vec<_> = within_run(&result("slow", trials))
+            .into_iter()
+            .map(|comparison| (comparison.op, comparison.metric))
+            .collect();
+        let expected = [
+            ("read", Metric::Iops),
+            ("read", Metric::Mean),
+            (Op::Sync.name(), Metric::Mean),
+            (Op::DataSync.name(), Metric::Mean),
+        ];
+        assert_eq!(compared, expected.map(|(op, metric)| (op.to_owned(), metric)));
+    }
 
     #[test]
     fn more_iops_are_better_and_more_time_is_worse() {
