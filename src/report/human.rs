@@ -44,6 +44,17 @@ pub fn digits(value: f64) -> String {
     }
 }
 
+/// A ratio to a thousandth where it is near 1; beyond a thousandfold it does not matter by how much.
+#[must_use]
+pub fn ratio(ratio: f64) -> String {
+    match ratio {
+        ..0.001 => "<0.001".to_owned(),
+        ..10.0 => format!("{ratio:.3}"),
+        ..1000.0 => digits(ratio),
+        _ => ">1000".to_owned(),
+    }
+}
+
 /// How a figure is written: alone, and as a range below its median.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {

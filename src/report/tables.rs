@@ -1,11 +1,12 @@
 //! The tables of a report: the verdicts, and the figures of each workload.
 
 use super::document::{Block, Item};
-use super::human::{Kind, MIB, digits};
+use super::human::{Kind, MIB, ratio};
 use super::palette::Tone;
 use super::spread::Spread;
 use super::summary::{self, ArmTrials, Group, Row};
 use super::table::{Cell, Table};
+use crate::lane::Op;
 use crate::result::{Comparison, Trial, Verdict};
 
 /// What the run proves, if it compares anything.
@@ -81,16 +82,6 @@ fn workload(comparison: &Comparison) -> String {
     comparison.workload.clone() + &settings.collect::<String>()
 }
 
-/// A ratio to a thousandth where it is near 1; beyond a thousandfold it does not matter by how much.
-fn ratio(ratio: f64) -> String {
-    match ratio {
-        ..0.001 => "<0.001".to_owned(),
-        ..10.0 => format!("{ratio:.3}"),
-        ..1000.0 => digits(ratio),
-        _ => ">1000".to_owned(),
-    }
-}
-
 fn p_value(p: f64) -> String {
     if p < 0.001 { "<0.001".to_owned() } else { format!("{p:.3}") }
 }
@@ -147,13 +138,18 @@ const COLUMNS: [&str; 17] = [
 
 fn arm(arm: &ArmTrials) -> Vec<Vec<Cell>> {
     let rows = arm.rows();
-    rows.iter().enumerate().map(|(index, row)| figures(arm, row, index == 0)).collect()
+    let writes = rows.iter().position(|row| row.op == Op::Write.name()).unwrap_or(0);
+    rows.iter().enumerate().map(|(index, row)| figures(arm, row, index == 0, index == writes)).collect()
 }
 
-/// One row. What is known of whole trials only (CPU, drain) stands in the first row of its arm.
-fn figures(arm: &ArmTrials, row: &Row, first: bool) -> Vec<Cell> {
-    let whole =
-        |figure: fn(&Trial) -> Option<f64>, kind| spread(arm.spread(figure).filter(|_| first), kind, "");
+/// One row. What is known of whole trials only (CPU, hits) stands in the first row of its arm, and of all their writes
+/// (drain, blocked) in the first of those.
+fn figures(arm: &ArmTrials, row: &Row, first: bool, writes: bool) -> Vec<Cell> {
+    let within = |stands: bool, figure: fn(&Trial) -> Option<f64>, kind| {
+        spread(arm.spread(figure).filter(|_| stands), kind, "")
+    };
+    let whole = |figure, kind| within(first, figure, kind);
+    let of_writes = |figure, kind| within(writes, figure, kind);
     let latency = |spread_of| spread(spread_of, Kind::Nanoseconds, MISSING);
     let (job, op) = (row.job, row.op);
     vec![
@@ -162,10 +158,13 @@ fn figures(arm: &ArmTrials, row: &Row, first: bool) -> Vec<Cell> {
         Cell::plain(op),
         spread(row.spread(|f| Some(f.iops)), Kind::Count, MISSING),
         spread(row.spread(|f| Some(f.bytes_per_s)), Kind::BytesPerSecond, MISSING),
-        whole(|trial| trial.effective_bytes_per_s.map(|rate| rate / MIB), Kind::Plain),
-        whole(|trial| trial.drain_s, Kind::Seconds),
+        of_writes(|trial| trial.effective_bytes_per_s.map(|rate| rate / MIB), Kind::Plain),
+        of_writes(|trial| trial.drain_s, Kind::Seconds),
         whole(|trial| trial.cache?.hit_ratio.map(|ratio| ratio * 100.0), Kind::Plain),
-        whole(|trial| Some(trial.cache.filter(|cache| cache.written_bytes > 0)?.blocked_s), Kind::Seconds),
+        of_writes(
+            |trial| Some(trial.cache.filter(|cache| cache.written_bytes > 0)?.blocked_s),
+            Kind::Seconds,
+        ),
         latency(row.spread(|f| f.latency_ns.mean)),
         latency(row.latency(|l| l.p50)),
         latency(row.latency(|l| l.p99)),
