@@ -8,9 +8,9 @@ use std::time::{Duration, Instant};
 use crate::compare;
 use crate::plan::{Plan, WorkloadPlan};
 use crate::report::Look;
+use crate::report::human::{clock, ratio};
 use crate::result::{Comparison, ResultFile};
 use crate::stats::Looks;
-use crate::units::Time;
 
 /// How many open comparisons are named.
 const NAMED: usize = 3;
@@ -98,7 +98,7 @@ fn decided(workload: &WorkloadPlan, result: &ResultFile, open: &[&Comparison]) -
     result.comparisons.iter().any(of_it) && !open.iter().any(|comparison| of_it(comparison))
 }
 
-/// `after 5 repeats 1 of 4 comparisons is open: randwrite write iops, b against a (0.96 to 1.07)`
+/// `after 5 repeats 1 of 4 comparisons is open: randwrite write iops, b against a (0.962 to 1.073)`
 fn said(repeats: u32, open: &[&Comparison], all: usize, spent: Option<Duration>) -> String {
     let mut names: Vec<String> = open.iter().take(NAMED).map(|comparison| name(comparison)).collect();
     let more = open.len() - names.len();
@@ -115,8 +115,9 @@ fn said(repeats: u32, open: &[&Comparison], all: usize, spent: Option<Duration>)
             )
         }
     };
-    let budget =
-        spent.map_or_else(String::new, |budget| format!("; the budget of {} ends the run", Time(budget)));
+    let budget = spent.map_or_else(String::new, |budget| {
+        format!("; no further one fits into the budget of {}", clock(budget))
+    });
     format!("after {repeats} repeats {state}{budget}")
 }
 
@@ -131,7 +132,8 @@ fn name(comparison: &Comparison) -> String {
         metric.name().to_owned(),
     ]);
     let words: Vec<String> = words.filter(|word| !word.is_empty()).collect();
-    format!("{}, {candidate} against {baseline} ({low:.2} to {high:.2})", words.join(" "))
+    let (low, high) = (ratio(*low), ratio(*high));
+    format!("{}, {candidate} against {baseline} ({low} to {high})", words.join(" "))
 }
 
 #[cfg(test)]
@@ -198,7 +200,7 @@ compare: {precision: 2%}
         assert_eq!((look.open.len(), look.of), (1, 3));
         assert_eq!(
             look.text,
-            "after 3 repeats 1 of 3 comparisons is open: w iodepth=32 write iops, b against a (0.93 to 1.07)"
+            "after 3 repeats 1 of 3 comparisons is open: w iodepth=32 write iops, b against a (0.935 to 1.070)"
         );
         assert_eq!(wanted(&course), [false, false, true]);
         let look = course.reach(4, &result(&plan, [None; 3]), now).expect("another look");
@@ -215,8 +217,20 @@ compare: {precision: 2%}
         assert_eq!(course.reach(1, &open, start + SECOND * 40), None);
         let line = course.reach(2, &open, start + SECOND * 70).expect("the next would end at 100 s").text;
         assert!(line.starts_with("after 2 repeats 3 of 3 comparisons are open: "), "{line}");
-        assert!(line.ends_with("; the budget of 90s ends the run"), "{line}");
+        assert!(line.ends_with("; no further one fits into the budget of 1m30s"), "{line}");
         assert_eq!(wanted(&course), [false; 3]);
+    }
+
+    #[test]
+    fn numbers_for_people_are_rounded() {
+        let mut plan = plan();
+        plan.run.budget = Some(Duration::from_nanos(33_927_811_664));
+        let mut result = result(&plan, [Some(0.1); 3]);
+        result.comparisons[0].ci = [1e-9, 56_003_350_309.35];
+        let mut course = Course::new(&plan);
+        let line = course.reach(3, &result, course.started + SECOND * 30).expect("it is over").text;
+        assert!(line.ends_with("; no further one fits into the budget of 34s"), "{line}");
+        assert!(line.contains("b against a (<0.001 to >1000)"), "{line}");
     }
 
     #[test]
