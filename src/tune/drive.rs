@@ -156,8 +156,10 @@ impl Tuner<'_> {
         };
         while let Some(step) = race.next(self.clock.room()) {
             let first = found.scores.len();
-            for _ in 0..step.blocks {
-                self.block(&step.arms, &mut found, directory).await?;
+            let planned = plan.blocks(&step.arms, step.blocks, first as u32, self.clock.for_search());
+            for block in planned.trials.chunk_by(|a, b| a.repeat == b.repeat) {
+                let block = Plan { trials: block.to_vec(), ..planned.clone() };
+                self.block(&block, step.arms.len(), &mut found, directory).await?;
                 if self.clock.room() < step.arms.len() {
                     break;
                 }
@@ -176,20 +178,20 @@ impl Tuner<'_> {
     /// Runs a block of the search. Each is a run of its own, so that what it took tells whether there is time for the next.
     async fn block(
         &mut self,
-        arms: &[usize],
+        plan: &Plan,
+        arms: usize,
         found: &mut Found,
         directory: &ResultDirectory,
     ) -> Result<(), Error> {
         self.announce();
         let first = found.scores.len() as u32;
-        let plan = self.tuning.plan.blocks(arms, 1, first, self.clock.for_search());
         let began = Instant::now();
         let so_far = found.result.clone();
-        let (result, ended) = self.bench.run(&plan, so_far, directory, self.events, self.cancel).await;
+        let (result, ended) = self.bench.run(plan, so_far, directory, self.events, self.cancel).await;
         found.result = result;
         self.note(ended?);
-        self.clock.learn(began.elapsed(), arms.len());
-        found.scores.extend(score::scores(&found.result, &plan, self.metric(), first));
+        self.clock.learn(began.elapsed(), arms);
+        found.scores.extend(score::scores(&found.result, plan, self.metric(), first));
         Ok(())
     }
 
