@@ -94,6 +94,8 @@ fn a_confirmation_has_random_choices_of_its_own_and_needs_time_for_three_blocks(
     assert_eq!((fresh.run.repeats, fresh.run.budget), (4, Some(each * 4)));
     let seed = |plan: &cephmark::plan::Plan| plan.workloads[0].jobs(Bytes(1 << 30), 0).unwrap()[0].randseed;
     assert_ne!(seed(&fresh), seed(&plan));
+    let fresh = plan.until_decided(&[0, 1], each, each * 60).expect("there is time");
+    assert_ne!(fresh.trials, plan.blocks(&[0, 1], 60, 0, each).trials, "the order is another one too");
 }
 
 #[test]

@@ -113,7 +113,10 @@ impl Plan {
                 plan.job.randseed = random.next_u64();
             }
         }
+        // Nor the order of the trials may be that of the search.
+        fresh.run.seed = random.next_u64();
         let mut plan = fresh.blocks(arms, room.min(MAX_BLOCKS), 0, budget);
+        plan.run.seed = self.run.seed;
         plan.run.until_decided = true;
         Some(plan)
     }
