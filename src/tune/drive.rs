@@ -293,7 +293,8 @@ impl Tuner<'_> {
 
     fn tried(&self, found: &Found, arm: usize) -> Tried {
         let sign = if self.metric().higher_is_better() { 1.0 } else { -1.0 };
-        let differences = found.scores.iter().filter_map(|block| Some(block[arm]? - block[0]?));
+        let to = found.best.unwrap_or(0);
+        let differences = found.scores.iter().filter_map(|block| Some(block[arm]? - block[to]?));
         let differences: Vec<f64> = differences.collect();
         let mean = differences.iter().sum::<f64>() / differences.len() as f64;
         Tried {

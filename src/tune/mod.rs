@@ -19,4 +19,4 @@ pub use drive::{Error, tune};
 pub use effects::{Effect, Finding, effects};
 pub use outcome::{Conclusion, Confirmed, FILE_NAME, LeftOut, Outcome, Tried};
 pub use race::{Race, Step};
-pub use text::{plan_text, text};
+pub use text::{in_short, plan_text, text};

@@ -55,7 +55,8 @@ pub struct Tried {
     pub setting: Setting,
     /// In how many blocks it ran.
     pub blocks: u32,
-    /// Its objective over that of the current settings, in the blocks in which both ran; null without any.
+    /// Its objective over that of the best of the search (of the current settings where there is none), in the blocks in
+    /// which both ran; null without any.
     pub ratio: Option<f64>,
     /// Why it was not advised whatever it did.
     pub out: Option<String>,

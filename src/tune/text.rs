@@ -5,26 +5,44 @@ use std::time::Duration;
 use super::effects::{Effect, Finding};
 use super::outcome::{Conclusion, Confirmed, Outcome, Tried};
 use crate::plan::Tuning;
-use crate::report::human::clock;
+use crate::report::human::{self, clock};
 use crate::result::{Comparison, Verdict};
 use crate::units::Time;
 
 /// Settings of the search that are listed.
 const LISTED: usize = 20;
 
+/// What a tuning will do, in a line.
+#[must_use]
+pub fn in_short(tuning: &Tuning) -> String {
+    let options = tuning.grid.first().map_or(&[][..], |(setting, _)| setting);
+    let names: Vec<&str> = options.iter().map(|(name, _)| name.as_str()).collect();
+    format!(
+        "`cephmark tune` would try {} settings of {} on {} for {}",
+        tuning.plan.arms.len() - 1,
+        names.join(", "),
+        tuning.plan.arms[0].target,
+        aim(tuning),
+    )
+}
+
+/// `more iops within p99 <= 20ms, in 30m`
+fn aim(tuning: &Tuning) -> String {
+    let objective = tuning.objective.metric();
+    let better = if objective.higher_is_better() { "more" } else { "less" };
+    let bounds = within(tuning.constraints.iter().map(ToString::to_string));
+    format!("{better} {}{bounds}, in {}", objective.name(), Time(tuning.budget))
+}
+
 /// What a tuning will do.
 #[must_use]
 pub fn plan_text(tuning: &Tuning) -> String {
     let plan = &tuning.plan;
-    let objective = tuning.objective.metric();
-    let better = if objective.higher_is_better() { "more" } else { "less" };
     let mut text = format!(
-        "{}: tunes {} for {better} {}{}, in {}\n\nsettings, {} of them besides the current ones\n",
+        "{}: tunes {} for {}\n\nsettings, {} of them besides the current ones\n",
         plan.name,
         plan.arms[0].target,
-        objective.name(),
-        within(tuning.constraints.iter().map(ToString::to_string)),
-        Time(tuning.budget),
+        aim(tuning),
         plan.arms.len() - 1,
     );
     for arm in &plan.arms[1..] {
@@ -79,7 +97,8 @@ fn within(constraints: impl Iterator<Item = String>) -> String {
     if constraints.is_empty() { String::new() } else { format!(" within {}", constraints.join(", ")) }
 }
 
-/// Every setting, those that ran longest first, and of these the best first.
+/// Every setting: the best of the search first, then those that ran longest, and of these the best first. Ratios are to
+/// what the search chose, since it is by them that it chose.
 fn settings(outcome: &Outcome) -> String {
     let higher = outcome.objective == "iops" || outcome.objective == "bytes_per_s";
     let mut tried: Vec<&Tried> = outcome.settings.iter().filter(|tried| tried.blocks > 0).collect();
@@ -87,12 +106,17 @@ fn settings(outcome: &Outcome) -> String {
         return String::new();
     }
     let worth = |tried: &Tried| tried.ratio.map_or(0.0, |ratio| if higher { ratio } else { 1.0 / ratio });
-    tried.sort_by(|a, b| b.blocks.cmp(&a.blocks).then(worth(b).total_cmp(&worth(a))));
+    let best = outcome.best.as_ref().map(|best| best.arm.as_str());
+    let is_best = |tried: &Tried| best == Some(tried.arm.as_str());
+    tried.sort_by(|a, b| {
+        let longest = is_best(b).cmp(&is_best(a)).then(b.blocks.cmp(&a.blocks));
+        longest.then(worth(b).total_cmp(&worth(a)))
+    });
     let width = tried.iter().take(LISTED).map(|tried| tried.arm.len()).max().unwrap_or(0);
-    let mut text =
-        format!("\nSearch: blocks of each setting, and {} against the current ones\n", outcome.objective);
+    let against = if best.is_some() { "the best of the search" } else { "the current ones" };
+    let mut text = format!("\nSearch: blocks of each setting, and {} against {against}\n", outcome.objective);
     for Tried { arm, blocks, ratio, out, .. } in tried.iter().take(LISTED) {
-        let ratio = ratio.map_or_else(|| "-".to_owned(), |ratio| format!("x{ratio:.2}"));
+        let ratio = ratio.map_or_else(|| "-".to_owned(), |ratio| format!("x{}", human::ratio(ratio)));
         let out = out.as_ref().map_or_else(String::new, |out| format!("  out: {out}"));
         text += &format!("  {arm:width$}  {blocks:2}  {ratio:>6}{out}\n");
     }
@@ -108,7 +132,8 @@ fn settings(outcome: &Outcome) -> String {
 
 fn effect(effect: &Effect) -> String {
     let Effect { option, better, worse, ratio, ci: [low, high], finding } = effect;
-    let interval = format!("{better} against {worse} x{ratio:.2} ({low:.2} to {high:.2})");
+    let (ratio, low, high) = (human::ratio(*ratio), human::ratio(*low), human::ratio(*high));
+    let interval = format!("{better} against {worse} x{ratio} ({low} to {high})");
     match finding {
         Finding::Matters => format!("  {option}: matters, {interval}\n"),
         Finding::DoesNotMatter => format!("  {option}: does not matter, {interval}\n"),
@@ -157,7 +182,8 @@ fn comparison(comparison: &Comparison) -> String {
         Verdict::Same => "same",
         Verdict::Undecided => "undecided",
     };
-    format!("  {name}: x{ratio:.2} ({low:.2} to {high:.2} with 95 %), {verdict}\n")
+    let (ratio, low, high) = (human::ratio(*ratio), human::ratio(*low), human::ratio(*high));
+    format!("  {name}: x{ratio} ({low} to {high} with 95 %), {verdict}\n")
 }
 
 fn advice(best: &Confirmed) -> String {
@@ -176,4 +202,76 @@ fn advice(best: &Confirmed) -> String {
         text.extend(lines.iter().map(|line| format!("    {line}\n")));
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::result::{Metric, Timestamp, Tool};
+    use crate::tune::Advice;
+
+    fn tried(arm: &str, blocks: u32, ratio: f64) -> Tried {
+        Tried { arm: arm.to_owned(), setting: Vec::new(), blocks, ratio: Some(ratio), out: None }
+    }
+
+    /// `b` was chosen by five blocks; `a` ran in as many.
+    fn outcome() -> Outcome {
+        let comparison = Comparison {
+            workload: "w".to_owned(),
+            settings: [].into(),
+            job: String::new(),
+            op: "write".to_owned(),
+            metric: Metric::Iops,
+            baseline: "current".to_owned(),
+            candidate: "b".to_owned(),
+            ratio: 1.25,
+            ci: [1e-9, 56_003_350_309.35],
+            level: 0.95,
+            p_value: 0.9,
+            verdict: Verdict::Undecided,
+        };
+        let advice = Advice { ceph_conf: vec![], ceph_config: vec![], pool: vec![], image: vec![] };
+        let best = Confirmed {
+            arm: "b".to_owned(),
+            setting: Vec::new(),
+            comparisons: vec![comparison],
+            blocks: 2,
+            broken: None,
+            advice,
+        };
+        Outcome {
+            format: 1,
+            tool: Tool::this(),
+            profile: serde_json::json!({"name": "test"}),
+            started: Timestamp::now(),
+            finished: Timestamp::now(),
+            objective: "iops".to_owned(),
+            constraints: Vec::new(),
+            budget_s: 90.0,
+            took_s: 80.0,
+            settings: vec![tried("current", 2, 0.97), tried("a", 5, 0.96), tried("b", 5, 1.0)],
+            left_out: Vec::new(),
+            effects: Vec::new(),
+            conclusion: Conclusion::NoProvenDifference,
+            best: Some(best),
+        }
+    }
+
+    #[test]
+    fn what_the_search_chose_is_first_in_its_table_and_what_ratios_are_to() {
+        let text = text(&outcome());
+        let table = "\nSearch: blocks of each setting, and iops against the best of the search
+  b         5  x1.000
+  a         5  x0.960
+  current   2  x0.970
+";
+        assert!(text.contains(table), "{text}");
+        assert!(text.contains("the best of the search, b,"), "{text}");
+    }
+
+    #[test]
+    fn intervals_are_written_as_in_every_report() {
+        let text = text(&outcome());
+        assert!(text.contains("w write iops: x1.250 (<0.001 to >1000 with 95 %), undecided"), "{text}");
+    }
 }
