@@ -66,6 +66,29 @@ fn an_option_that_ceph_does_not_have_is_told_with_the_one_that_was_meant() {
 }
 
 #[test]
+fn the_options_of_a_space_are_checked_before_anything_is_tried() {
+    let site = Site::on(shared());
+    let profile = PROFILE.replace(", options: {rbd_cache: false}", "");
+    let tuned = |space: &str| format!("{profile}tune: {{space: {{{space}}}, budget: 1h}}\n");
+    let faults = [
+        ("rbd_cach: [true]", "there is no Ceph option `rbd_cach`; did you mean `rbd_cache`?"),
+        ("rbd_cache_size: [-1]", "Ceph refuses `-1` as a value of rbd_cache_size"),
+        ("targets.t.options.rbd_cache: [true]", "name the option alone: `rbd_cache`"),
+    ];
+    for (space, words) in faults {
+        site.write(&tuned(space));
+        site.cephmark(&["tune", "--dry-run", "profile.yaml"]).refused(2, &["profile.yaml:", words]);
+        site.cephmark(&["check", "profile.yaml"]).fails(2, &["profile.yaml:", words]);
+    }
+    site.write(&tuned("rbd_cache_size: [16MiB, 64MiB]"));
+    let end = site.cephmark(&["check", "--offline", "profile.yaml"]);
+    end.success();
+    let line = "`cephmark tune` would try 2 settings of rbd_cache_size on t for more iops, in 1h";
+    assert!(end.stdout.contains(line), "{}", end.stdout);
+    site.assert_untouched();
+}
+
+#[test]
 fn a_place_for_results_that_can_not_be_written_is_refused_before_the_run() {
     let site = Site::on(shared());
     std::fs::write(site.path("file"), "").expect("a file");

@@ -153,6 +153,11 @@ fn what_a_tuning_decides_by_itself_is_refused() {
     );
     refused("run: ", "sweep: {workloads.w.iodepth: [1, 2]}\nrun: ", "sweep: `tune.space` is what varies");
     refused("images: 2}", "images: 2}, options: {rbd_cache_size: 1MiB}", "is among the target's options too");
+    refused(
+        "rbd cache size:",
+        "targets.t.options.rbd_cache_size:",
+        "is the path of a key; name the option alone: `rbd_cache_size`",
+    );
     refused("[16MiB, 64MiB]", "[]", "tune.space.rbd cache size: has no values");
     refused("[16MiB, 64MiB]", "[16MiB, 16384k]", "is there twice");
     refused("tune:\n", "tune:\n  target: u\n", "there is no `u` in targets");

@@ -4,9 +4,10 @@ use clap::Args;
 
 use super::{Failure, ProfileArgs, print, runtime};
 use crate::exit::Exit;
-use crate::plan::Plan;
+use crate::plan::{Plan, Tuning};
 use crate::profile::Profile;
 use crate::run;
+use crate::tune::in_short as tuning_in_short;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -33,6 +34,10 @@ pub fn run(args: &CheckArgs) -> Result<Exit, Failure> {
     let loaded = Profile::load(&args.profile.profile, &args.profile.set)?;
     let plan = Plan::new(&loaded)?;
     print(&plan.render())?;
+    let tuning = loaded.profile.tune.is_some().then(|| Tuning::new(&loaded)).transpose()?;
+    if let Some(tuning) = &tuning {
+        print(&format!("note: this is what `cephmark run` would do; {}\n", tuning_in_short(tuning)))?;
+    }
     if args.offline {
         return Ok(Exit::Success);
     }
@@ -45,6 +50,7 @@ pub fn run(args: &CheckArgs) -> Result<Exit, Failure> {
             let mut cluster = None;
             if run::needs_cluster(&plan) {
                 run::check_options(&plan)?;
+                tuning.as_ref().map_or(Ok(()), |tuning| run::check_options(&tuning.plan))?;
                 let admin = cluster.insert(run::connect(&plan.cluster, &interrupted).await?);
                 let notes = run::check_cluster(&plan, admin, &interrupted).await?;
                 for note in notes.into_iter().chain(run::check_caches(&plan, admin)?) {

@@ -13,7 +13,7 @@ use crate::exit::Exit;
 use crate::plan::Tuning;
 use crate::profile::Profile;
 use crate::report::show_progress;
-use crate::run::Events;
+use crate::run::{self, Events};
 use crate::tune::{self, plan_text, text};
 
 const EXAMPLES: &str = "\
@@ -50,6 +50,9 @@ pub struct TuneArgs {
 pub fn run(args: &TuneArgs) -> Result<Exit, Failure> {
     let loaded = Profile::load(&args.profile.profile, &args.profile.set)?;
     let mut tuning = Tuning::new(&loaded)?;
+    if run::needs_cluster(&tuning.plan) {
+        run::check_options(&tuning.plan)?;
+    }
     if args.dry_run {
         print(&plan_text(&tuning))?;
         return Ok(Exit::Success);

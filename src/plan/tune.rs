@@ -168,6 +168,9 @@ fn rules(loaded: &Loaded, tune: &Tune, target: &str) -> Result<(), Fault> {
     for (key, values) in &tune.space {
         let path = at("tune.space").key(key);
         let name = normal(key);
+        let last = key.rsplit('.').next().unwrap_or(key);
+        let alone = format!("is the path of a key; name the option alone: `{last}`");
+        ensure(last == key, path.clone(), &alone)?;
         ensure(!values.is_empty(), path.clone(), "has no values")?;
         ensure(!seen.contains(&name), path.clone(), "is named twice")?;
         let free = fixed.keys().all(|other| normal(other) != name);
