@@ -59,7 +59,7 @@ static ALLOCATOR: Counting = Counting;
 fn allocations(job: &Job, number_ios: u64, ledger: Option<Arc<Ledger>>) -> u64 {
     let job = Job { number_ios: Some(number_ios), ..job.clone() };
     let (series, halt) = (Arc::new(Series::new(1)), Arc::new(AtomicBool::new(false)));
-    let common = Common { images: 3, ledger, series, halt };
+    let common = Common { images: 3, ledger, series, halt, give_up: Arc::new(AtomicBool::new(false)) };
     let mut driver = Driver::new(NullLane::new(job.iodepth), Monotonic::new(), &job, 0, common);
     let start = Instant::now();
     let stop = start + Duration::from_secs(600);

@@ -89,6 +89,31 @@ fn before_the_first_trial_is_over_there_is_nothing_to_keep() {
 }
 
 #[test]
+fn io_that_is_stuck_is_given_up_soon_after_a_signal_and_what_is_left_is_named() {
+    let lab = hurt();
+    let site = Site::on(&lab);
+    let mut running = site.start(PROFILE, &["run.runtime=60s", "run.stall=60s", "cluster.timeout=3s"]);
+    running.wait_for("measuring");
+    let stopped = StoppedOsd::of(&lab);
+    thread::sleep(Duration::from_secs(1));
+    let begin = Instant::now();
+    running.signal(Signal::SIGTERM);
+    running.wait_for("interrupted: waiting for I/O in flight, for at most 10s; once more to leave at once");
+    assert!(begin.elapsed() < Duration::from_secs(1), "it is told at once: {:?}", begin.elapsed());
+    let end = running.end();
+    let took = begin.elapsed();
+    end.fails(130, &["interrupted", "was given up", "4 in flight"]);
+    assert!(took < Duration::from_secs(25), "{took:?}: {end:#?}");
+    drop(stopped);
+    let [image] = &site.images()[..] else { panic!("one image is left behind") };
+    let named = format!("{} is left behind", site.image(image));
+    assert!(end.stderr.iter().any(|line| line.contains(&named)), "{named}: {end:#?}");
+    site.forget_clients();
+    site.cephmark(&["clean", "--pool", "rbd", "--yes"]).success();
+    site.assert_clean();
+}
+
+#[test]
 fn a_second_signal_ends_it_at_once_also_when_the_cluster_is_stuck() {
     let lab = hurt();
     let site = Site::on(&lab);

@@ -24,6 +24,7 @@ pub(crate) fn common() -> Common {
         ledger: None,
         series: Arc::new(Series::new(1)),
         halt: Arc::new(AtomicBool::new(false)),
+        give_up: Arc::new(AtomicBool::new(false)),
     }
 }
 

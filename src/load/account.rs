@@ -167,12 +167,12 @@ impl<C: Clock> Account<C> {
     /// Until when to wait for completions, at most until `until_ns`.
     ///
     /// # Errors
-    /// [`DriveError::Stalled`] if that is now.
+    /// [`DriveError::Stalled`] if that is now, or if what is in flight is given up.
     pub(super) fn patience(&self, now_ns: u64, until_ns: u64) -> Result<Instant, DriveError> {
         let mut until_ns = until_ns;
         if self.in_flight > 0 {
             let stalled_ns = self.progress_ns.saturating_add(self.stall_ns);
-            if now_ns >= stalled_ns {
+            if now_ns >= stalled_ns || self.common.give_up.load(Ordering::Relaxed) {
                 return Err(self.stalled(now_ns));
             }
             until_ns = until_ns.min(stalled_ns);

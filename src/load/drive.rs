@@ -30,6 +30,8 @@ pub struct Common {
     pub series: Arc<Series>,
     /// Stops all threads of the trial: set by whoever handles signals, and by a thread whose I/O failed.
     pub halt: Arc<AtomicBool>,
+    /// Gives up what is in flight: set by whoever handles signals, some time after `halt`.
+    pub give_up: Arc<AtomicBool>,
 }
 
 /// One load thread: a lane, and the account of what goes through it.
@@ -143,7 +145,7 @@ impl<L: Lane, C: Clock> Driver<L, C> {
                 image += 1;
                 continue;
             }
-            let until = account.patience(now_ns, u64::MAX)?;
+            let until = account.patience(now_ns, now_ns + HALT_CHECK_NS)?;
             let mut stamp = None;
             self.lane.reap(until, |done| {
                 let now_ns = *stamp.get_or_insert_with(|| account.now_ns());

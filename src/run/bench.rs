@@ -39,6 +39,8 @@ pub struct Bench {
     notes: Vec<Problem>,
     /// How many trials were begun, repeated ones counted once.
     begun: usize,
+    /// What a signal ended did not end in time: the cluster is asked nothing more.
+    pub(super) is_stuck: bool,
 }
 
 /// What an arm's I/O goes to, and the state it is in.
@@ -77,6 +79,7 @@ impl Bench {
             cluster: None,
             notes: Vec::new(),
             begun: 0,
+            is_stuck: false,
         };
         let existing = |text| record::problem("existing_data", text);
         bench.notes.extend(paths::check(plan, cancel).await?.into_iter().map(existing));
@@ -234,7 +237,7 @@ impl Bench {
 
     async fn remove_images(&mut self, events: &Events) -> Result<(), Error> {
         let Some(admin) = &self.admin else { return Ok(()) };
-        let (mut outcome, mut stuck) = (Ok(()), false);
+        let (mut outcome, mut stuck) = (Ok(()), self.is_stuck);
         for prepared in &mut self.images {
             let (Some(managed), Some(images)) = (&prepared.managed, prepared.medium.images()) else {
                 continue;

@@ -139,7 +139,10 @@ impl<'a> Campaign<'a> {
             let ran = self.attempt(index, unit, attempt).await;
             let records = match &ran {
                 Ok(records) => records.clone(),
-                Err(error) if error.exit() == Exit::Interrupted => return ran.map(drop),
+                Err(error) if error.exit() == Exit::Interrupted => {
+                    self.bench.is_stuck = matches!(error, Error::GaveUp(_));
+                    return ran.map(drop);
+                }
                 Err(error) => unit.iter().map(|trial| self.broken(trial, attempt, error)).collect(),
             };
             let disturbed = records.iter().all(|record| record.status == Status::Invalid);

@@ -59,6 +59,9 @@ pub enum Error {
     /// A signal ended it.
     #[error("interrupted")]
     Interrupted,
+    /// A signal ended it, and I/O in flight did not end in time.
+    #[error("interrupted, and what was in flight was given up: {0}")]
+    GaveUp(target::Error),
 }
 
 impl Error {
@@ -79,7 +82,7 @@ impl Error {
             Self::Refused(_) | Self::Save(_) | Self::System(_) => Exit::Setup,
             Self::NotClean { .. } => Exit::Trial,
             Self::Silent { .. } => Exit::Stuck,
-            Self::Interrupted => Exit::Interrupted,
+            Self::Interrupted | Self::GaveUp(_) => Exit::Interrupted,
         }
     }
 }

@@ -33,7 +33,11 @@ pub(super) async fn fill(
     let mut session = Session::start(&arm, opened, jobs, ledger)?;
     stage.events.phase(Phase::Fill, Duration::ZERO);
     let filled = stage.drive(&mut session, Stretch::measured(fill::LONG)).await;
-    let flushed = session.flush(stage.run.stall).await;
+    let flushed = match filled {
+        // A flush would wait for the same.
+        Err(Error::GaveUp(_)) => Ok(Duration::ZERO),
+        _ => session.flush(stage.run.stall).await,
+    };
     let ended = session.end().await;
     // Of a cluster that is stuck the first of these tells most.
     let filled = filled?;

@@ -8,14 +8,18 @@ use tokio_util::sync::CancellationToken;
 
 use super::Error;
 use super::events::Events;
+use crate::exit::Exit;
 use crate::load::Window;
 use crate::measure::{CpuMeter, CpuUsage, PeakMemory, Second, Tally};
 use crate::plan::RunSpec;
 use crate::target::Session;
-use crate::units::Bytes;
+use crate::units::{Bytes, Time};
 
 /// How long load threads have to be ready before a window starts.
 const HEAD_START: Duration = Duration::from_millis(20);
+
+/// How long I/O in flight is waited for after a signal, unless the cluster counts as stuck before.
+const GRACE: Duration = Duration::from_secs(10);
 
 /// Where windows of load are driven.
 #[derive(Clone, Copy, Debug)]
@@ -76,16 +80,18 @@ impl Stage<'_> {
             stall: self.run.stall,
             on_error: self.run.on_error,
         };
-        let (halt, series) = (session.halt(), session.series().to_vec());
+        let (halt, give_up, series) = (session.halt(), session.give_up(), session.series().to_vec());
         let running = session.run(window);
         tokio::pin!(running);
         let mut ticks = interval(Duration::from_secs(1));
         ticks.tick().await;
-        let (mut halted, mut counting, mut cpu) = (false, false, None);
+        let (mut halted, mut counting, mut cpu) = (None, false, None);
+        let mut given_up = false;
+        let grace = self.run.stall.min(GRACE);
         let (mut meter, mut memory) = (CpuMeter::start(), PeakMemory::start());
         let tallies = loop {
             tokio::select! {
-                tallies = &mut running => break tallies?,
+                tallies = &mut running => break tallies,
                 () = sleep_until(window.counted_from.into()), if !counting => {
                     (counting, meter) = (true, CpuMeter::start());
                 }
@@ -94,18 +100,27 @@ impl Stage<'_> {
                     memory.sample();
                     self.events.tick(&series);
                 }
-                () = self.cancel.cancelled(), if !halted => {
-                    halted = true;
+                () = self.cancel.cancelled(), if halted.is_none() => {
+                    halted = Some(Instant::now());
                     halt.store(true, Ordering::Relaxed);
+                    self.events.message(format!(
+                        "interrupted: waiting for I/O in flight, for at most {}; once more to leave at once",
+                        Time(grace)
+                    ));
+                }
+                () = sleep_until((halted.unwrap_or(start) + grace).into()), if halted.is_some() && !given_up => {
+                    given_up = true;
+                    give_up.store(true, Ordering::Relaxed);
                 }
             }
         };
         let series = series.iter().map(|of_job| of_job.take()).collect();
         let cpu = cpu.unwrap_or_else(|| meter.read());
-        if halted {
-            Err(Error::Interrupted)
-        } else {
-            Ok(Driven { tallies, series, cpu, peak_memory: memory.read() })
+        match (tallies, halted) {
+            (Ok(tallies), None) => Ok(Driven { tallies, series, cpu, peak_memory: memory.read() }),
+            (Ok(_), Some(_)) => Err(Error::Interrupted),
+            (Err(stuck), Some(_)) if stuck.exit() == Exit::Stuck => Err(Error::GaveUp(stuck)),
+            (Err(error), _) => Err(error.into()),
         }
     }
 }

@@ -25,6 +25,7 @@ pub struct Session {
     jobs: Vec<Job>,
     series: Vec<Arc<Series>>,
     halt: Arc<AtomicBool>,
+    give_up: Arc<AtomicBool>,
 }
 
 impl Session {
@@ -38,13 +39,14 @@ impl Session {
         jobs: Vec<Job>,
         ledger: Option<Arc<Ledger>>,
     ) -> Result<Self, Error> {
-        let halt = Arc::new(AtomicBool::new(false));
+        let (halt, give_up) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
         let series: Vec<_> = jobs.iter().map(|job| Arc::new(Series::new(job.numjobs))).collect();
         let common = |series: &Arc<Series>| Common {
             images: arm.images(),
             ledger: ledger.clone(),
             series: Arc::clone(series),
             halt: Arc::clone(&halt),
+            give_up: Arc::clone(&give_up),
         };
         let commons: Vec<_> = series.iter().map(common).collect();
         // The one place where an arm becomes a lane; all below is monomorphic.
@@ -68,7 +70,7 @@ impl Session {
                 Box::new(move || Ok(NullLane::new(depth)))
             }),
         }?;
-        Ok(Self { crew, opened, jobs, series, halt })
+        Ok(Self { crew, opened, jobs, series, halt, give_up })
     }
 
     /// The jobs, in the order of the tallies.
@@ -87,6 +89,12 @@ impl Session {
     #[must_use]
     pub fn halt(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.halt)
+    }
+
+    /// Set to true it makes every thread give up what is in flight, and end as if the cluster was stuck.
+    #[must_use]
+    pub fn give_up(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.give_up)
     }
 
     /// librbd's clients, if it is what does the I/O.
