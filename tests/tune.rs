@@ -75,7 +75,6 @@ fn a_cache_that_holds_the_working_set_is_found_and_proven() {
 
 #[test]
 fn where_nothing_matters_no_difference_is_proven() {
-    let site = Site::on(shared());
     // Reads of 4 KiB are below every threshold.
     let profile = CACHE
         .replace(
@@ -89,12 +88,23 @@ fn where_nothing_matters_no_difference_is_proven() {
         )
         .replace("ramp_time: 1s", "ramp_time: 0s")
         .replace("150s", "50s\ncompare: {min_effect: 20%}");
-    let (end, outcome) = tune(&site, &profile);
-    assert_eq!(outcome.conclusion, Conclusion::NoProvenDifference, "{end:#?}");
-    assert!(end.stdout.contains("No proven difference"), "{}", end.stdout);
-    assert!(!end.stdout.contains("ceph config set"), "there is nothing to advise: {}", end.stdout);
-    assert!(outcome.effects.iter().all(|effect| effect.finding != Finding::Matters), "{:?}", outcome.effects);
-    site.assert_clean();
+    // One tuning in twenty may claim what is not so; two one after the other hardly ever do.
+    let claims_nothing = || {
+        let site = Site::on(shared());
+        let (end, outcome) = tune(&site, &profile);
+        site.assert_clean();
+        let nothing = outcome.conclusion == Conclusion::NoProvenDifference
+            && outcome.effects.iter().all(|effect| effect.finding != Finding::Matters);
+        assert_eq!(
+            end.stdout.contains("No proven difference"),
+            outcome.conclusion == Conclusion::NoProvenDifference,
+            "{}",
+            end.stdout
+        );
+        assert!(!nothing || !end.stdout.contains("ceph config set"), "what is advised? {}", end.stdout);
+        nothing
+    };
+    assert!(claims_nothing() || claims_nothing(), "both of two tunings claim a difference that is not there");
 }
 
 #[test]
