@@ -114,6 +114,30 @@ fn io_that_is_stuck_is_given_up_soon_after_a_signal_and_what_is_left_is_named() 
 }
 
 #[test]
+fn a_flush_that_is_stuck_is_given_up_soon_after_a_signal() {
+    let lab = hurt();
+    let site = Site::on(&lab);
+    let cached =
+        PROFILE.replace("rbd_cache: false", "rbd_cache: true, rbd_cache_writethrough_until_flush: false");
+    let cached = cached.replace("iodepth: 4", "iodepth: 1, rate_iops: 20");
+    let mut running = site.start(&cached, &["run.runtime=3s", "run.stall=60s", "cluster.timeout=3s"]);
+    running.wait_for("measuring");
+    let stopped = StoppedOsd::of(&lab);
+    // The window is over by then, and its writes are in the cache.
+    thread::sleep(Duration::from_secs(5));
+    let begin = Instant::now();
+    running.signal(Signal::SIGTERM);
+    running.wait_for("interrupted: waiting for I/O in flight");
+    let end = running.end();
+    end.fails(130, &["was given up", "flushing"]);
+    assert!(begin.elapsed() < Duration::from_secs(25), "{:?}: {end:#?}", begin.elapsed());
+    drop(stopped);
+    site.forget_clients();
+    site.cephmark(&["clean", "--pool", "rbd", "--yes"]).success();
+    site.assert_clean();
+}
+
+#[test]
 fn a_second_signal_ends_it_at_once_also_when_the_cluster_is_stuck() {
     let lab = hurt();
     let site = Site::on(&lab);

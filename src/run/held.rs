@@ -184,8 +184,10 @@ impl<'a> Held<'a> {
     /// Makes durable what the clients hold, and tells how long that took. Data that could not be written, as of a client
     /// that the cluster blocklisted, is a failure of the trial and not of the run.
     pub(super) async fn flush(&mut self) -> Result<Duration, Error> {
-        match self.session.flush(self.about.setting.run.stall).await {
-            Err(stuck @ target::Error::Ceph(ceph::Error::Stuck { .. })) => Err(stuck.into()),
+        match self.stage().flush(&self.session).await {
+            Err(
+                stuck @ (Error::GaveUp(_) | Error::Target(target::Error::Ceph(ceph::Error::Stuck { .. }))),
+            ) => Err(stuck),
             Err(error) => {
                 let text = format!("a flush failed, and with it what was cached is lost: {error}");
                 self.about.failures.push(record::problem("flush_failed", text));

@@ -3,11 +3,12 @@
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use tokio::time::{interval, sleep_until};
+use tokio::time::{interval, sleep, sleep_until};
 use tokio_util::sync::CancellationToken;
 
 use super::Error;
 use super::events::Events;
+use crate::ceph;
 use crate::exit::Exit;
 use crate::load::Window;
 use crate::measure::{CpuMeter, CpuUsage, PeakMemory, Second, Tally};
@@ -69,6 +70,37 @@ pub(super) struct Driven {
 }
 
 impl Stage<'_> {
+    /// Makes durable what a session's clients hold, and tells how long that took.
+    ///
+    /// # Errors
+    /// Of the flush; [`Error::GaveUp`] if it does not end soon after a signal.
+    pub(super) async fn flush(&self, session: &Session) -> Result<Duration, Error> {
+        let signal = async {
+            self.cancel.cancelled().await;
+            self.tell_of_grace();
+            sleep(self.grace()).await;
+        };
+        tokio::select! {
+            flushed = session.flush(self.run.stall) => Ok(flushed?),
+            () = signal => {
+                ceph::leave_behind();
+                let what = "flushing what clients hold".to_owned();
+                Err(Error::GaveUp(ceph::Error::Interrupted { what }.into()))
+            }
+        }
+    }
+
+    fn grace(&self) -> Duration {
+        self.run.stall.min(GRACE)
+    }
+
+    fn tell_of_grace(&self) {
+        self.events.message(format!(
+            "interrupted: waiting for I/O in flight, for at most {}; once more to leave at once",
+            Time(self.grace())
+        ));
+    }
+
     /// Drives all threads of a session through one window.
     pub(super) async fn drive(&self, session: &mut Session, stretch: Stretch) -> Result<Driven, Error> {
         let start = Instant::now() + HEAD_START;
@@ -87,7 +119,7 @@ impl Stage<'_> {
         ticks.tick().await;
         let (mut halted, mut counting, mut cpu) = (None, false, None);
         let mut given_up = false;
-        let grace = self.run.stall.min(GRACE);
+        let grace = self.grace();
         let (mut meter, mut memory) = (CpuMeter::start(), PeakMemory::start());
         let tallies = loop {
             tokio::select! {
@@ -103,10 +135,7 @@ impl Stage<'_> {
                 () = self.cancel.cancelled(), if halted.is_none() => {
                     halted = Some(Instant::now());
                     halt.store(true, Ordering::Relaxed);
-                    self.events.message(format!(
-                        "interrupted: waiting for I/O in flight, for at most {}; once more to leave at once",
-                        Time(grace)
-                    ));
+                    self.tell_of_grace();
                 }
                 () = sleep_until((halted.unwrap_or(start) + grace).into()), if halted.is_some() && !given_up => {
                     given_up = true;
