@@ -143,7 +143,10 @@ fn effect(effect: &Effect) -> String {
 
 fn conclusion(outcome: &Outcome) -> String {
     let Some(best) = &outcome.best else {
-        return "No setting is left: all failed or broke a constraint, as said above.".to_owned();
+        let untried = outcome.settings.iter().all(|tried| tried.blocks == 0);
+        let nothing_left = "No setting is left: all failed or broke a constraint, as said above.";
+        let no_time = "There was no time to try any setting: raise tune.budget.";
+        return if untried { no_time } else { nothing_left }.to_owned();
     };
     let (arm, blocks) = (&best.arm, best.blocks);
     match outcome.conclusion {
@@ -267,6 +270,13 @@ mod tests {
 ";
         assert!(text.contains(table), "{text}");
         assert!(text.contains("the best of the search, b,"), "{text}");
+    }
+
+    #[test]
+    fn a_budget_that_filling_used_up_is_not_taken_for_settings_that_failed() {
+        let settings = vec![tried("current", 0, 1.0), tried("a", 0, 1.0)];
+        let untried = Outcome { settings, best: None, conclusion: Conclusion::NothingLeft, ..outcome() };
+        assert!(text(&untried).ends_with("There was no time to try any setting: raise tune.budget.\n"));
     }
 
     #[test]
