@@ -146,3 +146,30 @@ fn a_trial_without_any_io_is_invalid_and_has_no_share_of_the_processors() {
     assert!(stdout.contains("no I/O completed within the measured time; raise runtime"), "{stdout}");
     assert!(!stdout.contains("usr="), "{stdout}");
 }
+
+#[test]
+fn results_that_prove_nothing_are_told_why_and_others_which_is_which() {
+    let directory = tempfile::tempdir().unwrap();
+    let at = |name: &str| directory.path().join(name).to_str().unwrap().to_owned();
+    let text_of_profile = "version: 1\nname: none\nrun: {runtime: 100ms, ramp_time: 0s}\n\
+        targets: {t: {null: {size: 1MiB}}}\nworkloads: {w: {rw: randread}}\n";
+    std::fs::write(at("p.yaml"), text_of_profile).unwrap();
+    let run = |out: &str, repeats: u8| {
+        let repeats = format!("run.repeats={repeats}");
+        let output = cephmark(&["run", &at("p.yaml"), "--out", &at(out), "--set", &repeats]);
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    };
+    for (out, repeats) in [("one", 1), ("two", 1), ("three", 2), ("four", 2)] {
+        run(out, repeats);
+    }
+    let short = cephmark(&["compare", &at("one"), &at("two")]);
+    assert_eq!(short.status.code(), Some(2));
+    assert!(text(&short.stderr).contains("two arms ran workload w, but a single trial"), "{short:?}");
+    let twice = cephmark(&["compare", &at("three"), &at("three/result.json")]);
+    assert_eq!(twice.status.code(), Some(2));
+    assert!(text(&twice.stderr).contains("is given twice"), "{twice:?}");
+    let compared = cephmark(&["compare", &at("three"), &at("four")]);
+    assert_eq!(compared.status.code(), Some(0), "{compared:?}");
+    let words: String = text(&compared.stdout).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains(&format!("#1 is {}, #2 is {}", at("three"), at("four"))), "{words}");
+}

@@ -4,11 +4,12 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
+use super::report::is_same;
 use super::{Failure, print};
 use crate::compare::{self, Across};
 use crate::exit::Exit;
 use crate::report::{Detail, Layout, verdicts};
-use crate::result::{ResultFile, Verdict};
+use crate::result::{ResultFile, Verdict, file_of};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -38,12 +39,30 @@ pub enum FailOn {
     Worse,
 }
 
+/// A result against itself would look like two that agree.
+fn refuse_twice(paths: &[PathBuf]) -> Result<(), Failure> {
+    let files: Vec<PathBuf> = paths.iter().map(|path| file_of(path)).collect();
+    let twice =
+        files.iter().enumerate().find(|(at, file)| files[..*at].iter().any(|other| is_same(other, file)));
+    twice.map_or(Ok(()), |(_, file)| {
+        let message = format!("{} is given twice; name each result once", file.display());
+        Err(Failure { exit: Exit::Usage, message })
+    })
+}
+
+/// Which result is which, where arms and differences are told by its number.
+fn legend(paths: &[PathBuf]) -> String {
+    let named = paths.iter().enumerate().map(|(at, path)| format!("#{} is {}", at + 1, path.display()));
+    format!("results: {}", named.collect::<Vec<_>>().join(", "))
+}
+
 /// Prints the verdicts.
 ///
 /// # Errors
 /// [`Failure`] if a result can't be read, or they can't be compared.
 pub fn run(args: &CompareArgs) -> Result<Exit, Failure> {
     let results: Result<Vec<_>, _> = args.results.iter().map(|path| ResultFile::load(path)).collect();
+    refuse_twice(&args.results)?;
     let across = match (&results?[..], &args.baseline) {
         ([one], baseline) => {
             let comparisons = match baseline {
@@ -52,7 +71,11 @@ pub fn run(args: &CompareArgs) -> Result<Exit, Failure> {
             };
             Across { comparisons, warnings: Vec::new() }
         }
-        (several, baseline) => compare::across_runs(several, baseline.as_deref())?,
+        (several, baseline) => {
+            let mut across = compare::across_runs(several, baseline.as_deref())?;
+            across.warnings.insert(0, legend(&args.results));
+            across
+        }
     };
     if across.comparisons.is_empty() {
         let message = "nothing to compare: it takes two arms that ran a workload twice or more".to_owned();

@@ -103,7 +103,7 @@ pub fn run(args: &ReportArgs) -> Result<(), ReportError> {
 }
 
 /// Whether both are one file, by whatever links.
-fn is_same(one: &Path, other: &Path) -> bool {
+pub(super) fn is_same(one: &Path, other: &Path) -> bool {
     let identity = |path: &Path| fs::metadata(path).ok().map(|found| (found.dev(), found.ino()));
     identity(one).is_some_and(|one| identity(other) == Some(one))
 }

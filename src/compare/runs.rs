@@ -38,6 +38,15 @@ pub enum Error {
     /// Nothing that two arms have in common.
     #[error("the results have no workload in common that two arms ran")]
     NothingInCommon,
+    /// Two arms ran the same, but too little of it.
+    #[error(
+        "two arms ran workload {workload}, but a single trial of less than four seconds does not tell how sure its figures \
+         are; raise run.repeats or run.runtime"
+    )]
+    TooShort {
+        /// The first such workload.
+        workload: String,
+    },
 }
 
 /// What results say about each other.
@@ -76,7 +85,7 @@ pub fn across_runs(results: &[ResultFile], baseline: Option<&str>) -> Result<Acr
         }
     };
     let terms = Compare { metrics: metrics(results), ..pairs::terms(&results[0]) };
-    let mut claims = Vec::new();
+    let (mut claims, mut shared) = (Vec::new(), None);
     for (workload, trials) in workloads::grouped(all()) {
         let mut arms: BTreeMap<String, Vec<&Trial>> = BTreeMap::new();
         for pair in &trials {
@@ -84,6 +93,7 @@ pub fn across_runs(results: &[ResultFile], baseline: Option<&str>) -> Result<Acr
         }
         let Some(base) = arms.remove(&baseline) else { continue };
         for (candidate, trials) in arms {
+            shared.get_or_insert(workload.0);
             let both: Vec<&Trial> = base.iter().chain(&trials).copied().collect();
             let whole_host = figure::costs_whole_host(&both);
             for (job, op, metric) in pairs::figures(&terms.metrics, &both) {
@@ -103,7 +113,8 @@ pub fn across_runs(results: &[ResultFile], baseline: Option<&str>) -> Result<Acr
         }
     }
     if claims.is_empty() {
-        return Err(Error::NothingInCommon);
+        return Err(shared
+            .map_or(Error::NothingInCommon, |workload| Error::TooShort { workload: workload.to_owned() }));
     }
     let warnings = sides::warnings(results, &names);
     Ok(Across { comparisons: claim::judged(claims, &terms, None), warnings })
