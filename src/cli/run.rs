@@ -98,7 +98,9 @@ async fn measure(run: impl AsyncFnOnce(&Events) -> Result<Ran, run::Error>) -> R
     let (result, outcome, directory) = ran?;
     if !result.trials.is_empty() {
         print(&text(&result, Layout::of_stdout(Detail::Unrepeated)))?;
-        console::say(format_args!("result: {}", directory.path().join(FILE_NAME).display()));
+        let lacks =
+            if matches!(outcome, Err(run::Error::Save(_))) { ", as far as it could be saved" } else { "" };
+        console::say(format_args!("result: {}{lacks}", directory.path().join(FILE_NAME).display()));
     }
     Ok(outcome?)
 }

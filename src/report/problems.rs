@@ -79,7 +79,7 @@ fn remarks(result: &ResultFile, groups: &[Group]) -> Vec<Item> {
     let missing = (result.planned_trials as usize).saturating_sub(repeats_that_ran(result));
     if missing > 0 {
         let ending =
-            if result.finished.is_some() { "was interrupted" } else { "is not over, or its process died" };
+            if result.finished.is_some() { "ended before them" } else { "is not over, or its process died" };
         let text = format!(
             "{} of {} planned did not run: the run {ending}",
             plural(missing, "trial"),
