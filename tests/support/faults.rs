@@ -8,11 +8,12 @@ use cephmark::lab::{Cluster, Watcher};
 use super::ceph::tool;
 use super::cluster::KeptLab;
 
-/// The lab of the tests that hurt one, which they do one after another.
+/// The lab of the tests that hurt one, which they do one after another. An OSD that is marked down six times within ten
+/// minutes would shut down for good.
 pub(crate) fn hurt() -> MutexGuard<'static, KeptLab> {
     static HURT: LazyLock<Mutex<KeptLab>> = LazyLock::new(|| {
         let dir = std::env::temp_dir().join(format!("cephmark-hurt-{}", std::process::id()));
-        Mutex::new(KeptLab::start(&dir, &["--size", "1GiB"]))
+        Mutex::new(KeptLab::start(&dir, &["--size", "1GiB", "--conf", "osd/osd_max_markdown_count=1000"]))
     });
     HURT.lock().unwrap_or_else(PoisonError::into_inner)
 }
