@@ -1,7 +1,6 @@
 //! All trials of a plan, from the first image made to the last one removed.
 
 use std::borrow::Cow;
-use std::collections::BTreeSet;
 use std::mem;
 use std::time::{Duration, Instant};
 
@@ -239,8 +238,6 @@ impl<'a> Campaign<'a> {
 
     /// Whether every planned trial ended with a valid attempt.
     fn exit(&self) -> Exit {
-        let valid: BTreeSet<Key> =
-            self.result.trials.iter().filter(|trial| trial.status == Status::Valid).map(Key::of).collect();
-        if valid.len() == self.result.planned_trials as usize { Exit::Success } else { Exit::Trial }
+        if resume::all_are_valid(&self.result) { Exit::Success } else { Exit::Trial }
     }
 }

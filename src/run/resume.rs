@@ -38,9 +38,14 @@ pub fn plan_of(result: &ResultFile, path: &Path) -> Result<Plan, Error> {
 /// Whether a run came to its end, with nothing left to do.
 #[must_use]
 pub fn is_complete(result: &ResultFile) -> bool {
+    result.finished.is_some() && all_are_valid(result)
+}
+
+/// Whether every planned trial has a valid attempt.
+pub(super) fn all_are_valid(result: &ResultFile) -> bool {
     let valid = result.trials.iter().filter(|trial| trial.status == Status::Valid);
     let valid: BTreeSet<Key> = valid.map(Key::of).collect();
-    result.finished.is_some() && valid.len() == result.planned_trials as usize
+    valid.len() == result.planned_trials as usize
 }
 
 /// Makes the result of a run that was interrupted one that goes on. `fresh` is what one would be that began now.
