@@ -117,8 +117,9 @@ fn io_that_is_stuck_is_given_up_soon_after_a_signal_and_what_is_left_is_named() 
 fn a_flush_that_is_stuck_is_given_up_soon_after_a_signal() {
     let lab = hurt();
     let site = Site::on(&lab);
-    let cached =
-        PROFILE.replace("rbd_cache: false", "rbd_cache: true, rbd_cache_writethrough_until_flush: false");
+    // Under write-around a write to a block that is on its way would wait.
+    let options = "rbd_cache: true, rbd_cache_policy: writeback, rbd_cache_writethrough_until_flush: false";
+    let cached = PROFILE.replace("rbd_cache: false", options);
     let cached = cached.replace("iodepth: 4", "iodepth: 1, rate_iops: 20");
     let mut running = site.start(&cached, &["run.runtime=3s", "run.stall=60s", "cluster.timeout=3s"]);
     running.wait_for("measuring");

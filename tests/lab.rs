@@ -229,10 +229,11 @@ fn missing_programs_are_named_with_their_packages() {
 #[test]
 fn a_port_in_use_is_named() {
     let place = Place::new();
-    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    // An address that no other lab has, nor a client of one: their ports come and go.
+    let taken = TcpListener::bind("127.77.0.1:0").unwrap();
     let port = taken.local_addr().unwrap().port();
-    let output = place.lab(&["up", "--port", &(port - 1).to_string()]);
-    assert_fails(&output, 3, &format!("port {port} of 127.0.0.1 is in use"));
+    let output = place.lab(&["up", "--addr", "127.77.0.1", "--port", &(port - 1).to_string()]);
+    assert_fails(&output, 3, &format!("port {port} of 127.77.0.1 is in use"));
     place.assert_gone();
 }
 
