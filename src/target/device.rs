@@ -14,6 +14,7 @@ use nix::errno::Errno;
 use nix::sys::stat::{major, minor};
 
 use super::Error;
+use super::mounts::Mount;
 use super::sysfs::{attribute, loop_devices, swaps};
 use crate::units::Bytes;
 
@@ -135,9 +136,9 @@ impl Device {
         let numbers: Vec<String> = family.iter().filter_map(|sys| attribute(&sys.join("dev"))).collect();
         let is_member =
             |path: &str| number_of(Path::new(path)).is_some_and(|number| numbers.contains(&number));
-        if let Some((source, place)) =
-            mounted(&fs::read_to_string("/proc/self/mountinfo")?, &numbers, is_member)
-        {
+        let mounts = Mount::all()?;
+        if let Some(Mount { source, place, .. }) = mounted(&mounts, &numbers, is_member) {
+            let place = place.display();
             return Ok(Some(format!("{source} is mounted on {place}; `umount {place}` first")));
         }
         if let Some(swap) = swaps().into_iter().find(|path| is_member(path)) {
@@ -161,20 +162,15 @@ impl Device {
     }
 }
 
-/// What of these devices is mounted where, by the text of a mountinfo. File systems that lie on several devices have
-/// none of their numbers, and name one of them as their source.
-fn mounted(
-    mountinfo: &str,
+/// The first of `mounts` that lies on one of these devices. File systems that lie on several devices have none of their
+/// numbers, and name one of them as their source.
+fn mounted<'a>(
+    mounts: &'a [Mount],
     numbers: &[String],
     is_member: impl Fn(&str) -> bool,
-) -> Option<(String, String)> {
-    mountinfo.lines().find_map(|line| {
-        let (mount, about) = line.split_once(" - ")?;
-        let mut fields = mount.split(' ').skip(2);
-        let (number, place) = (fields.next()?, fields.nth(1)?);
-        let source = about.split(' ').nth(1)?;
-        let mine = numbers.iter().any(|own| own == number) || source.starts_with('/') && is_member(source);
-        mine.then(|| (source.to_owned(), place.to_owned()))
+) -> Option<&'a Mount> {
+    mounts.iter().find(|mount| {
+        numbers.contains(&mount.number) || mount.source.starts_with('/') && is_member(&mount.source)
     })
 }
 
@@ -192,25 +188,20 @@ fn name_of(sys: &Path) -> String {
 mod tests {
     use super::*;
 
-    const MOUNTS: &str = "\
-22 1 254:0 / / rw,relatime shared:1 - ext4 /dev/vda rw
-40 22 254:0 /srv/data /mnt/bind rw,relatime shared:1 master:2 - ext4 /dev/vda rw
-41 22 0:45 / /mnt/pool rw - btrfs /dev/vdc rw,space_cache
-42 22 0:46 / /mnt/nfs rw - nfs4 host:/export rw
-";
-
     #[test]
     fn a_mount_is_found_by_number_or_by_source() {
-        let place = |numbers: &[&str], source: &str| {
-            let numbers: Vec<String> = numbers.iter().map(|number| (*number).to_owned()).collect();
-            mounted(MOUNTS, &numbers, |path| path == source).map(|(_, place)| place)
+        let mount = |number: &str, place: &str, source: &str| Mount {
+            number: number.to_owned(),
+            place: place.into(),
+            kind: "btrfs".to_owned(),
+            source: source.to_owned(),
         };
-        assert_eq!(place(&["254:0"], "").as_deref(), Some("/"));
-        assert_eq!(
-            place(&["254:32"], "/dev/vdc").as_deref(),
-            Some("/mnt/pool"),
-            "a file system of several devices"
-        );
-        assert_eq!(place(&["254:16"], "/dev/vdb"), None);
+        let mounts = [mount("254:0", "/", "/dev/vda"), mount("0:45", "/mnt/pool", "/dev/vdc")];
+        let place = |number: &str, source: &str| {
+            mounted(&mounts, &[number.to_owned()], |path| path == source).map(|mount| mount.place.clone())
+        };
+        assert_eq!(place("254:0", ""), Some("/".into()));
+        assert_eq!(place("254:32", "/dev/vdc"), Some("/mnt/pool".into()), "a file system of several devices");
+        assert_eq!(place("254:16", "/dev/vdb"), None);
     }
 }

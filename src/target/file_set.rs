@@ -9,6 +9,7 @@ use nix::errno::Errno;
 use nix::sys::stat::{major, minor};
 
 use super::device::Device;
+use super::mounts::Mount;
 use super::sysfs::attribute;
 use super::{Error, direct, new_file, queue};
 use crate::plan::{Access, KernelPath, PathKind};
@@ -110,14 +111,6 @@ fn read_ahead(path: &Path) -> Option<String> {
 /// The type of the file system that a path lies on, such as `ext4` or `fuse.glusterfs`.
 pub(super) fn file_system(path: &Path) -> String {
     let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
-    let mount = |line: &str| {
-        let (mount, about) = line.split_once(" - ")?;
-        let place = mount.split(' ').nth(4)?.replace("\\040", " ");
-        path.starts_with(&place)
-            .then(|| (place.len(), about.split(' ').next().unwrap_or_default().to_owned()))
-    };
-    // The last of equals lies on top.
-    let mount = mounts.lines().filter_map(mount).max_by_key(|(length, _)| *length);
-    mount.map_or_else(|| "unknown".to_owned(), |(_, kind)| kind)
+    let mounts = Mount::all().unwrap_or_default();
+    Mount::under(&mounts, &path).map_or_else(|| "unknown".to_owned(), |mount| mount.kind.clone())
 }

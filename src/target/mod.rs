@@ -17,6 +17,7 @@ mod librbd;
 pub mod managed;
 mod mapped;
 mod medium;
+mod mounts;
 mod nbd;
 pub mod new_file;
 mod page_cache;
