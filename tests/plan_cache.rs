@@ -71,6 +71,14 @@ fn what_does_nothing_and_is_not_swept_is_warned_of() {
 }
 
 #[test]
+fn what_makes_librbd_hang_is_warned_of_where_it_acts() {
+    let hangs = "targets.t.options.rbd_cache_block_writes_upfront: can make librbd hang once several writes wait at \
+                 the dirty limit (16.2.15 does)";
+    warned(&target("rbd_cache_policy: writeback, ^rbd_cache_block_writes_upfront: true"), &[hangs]);
+    warned(&target("rbd_cache_policy: writeback, rbd_cache_block_writes_upfront: false"), &[]);
+}
+
+#[test]
 fn nothing_is_said_where_the_policy_is_left_to_the_cluster() {
     warned(&target("rbd_cache_size: 64MiB"), &[]);
 }

@@ -9,6 +9,9 @@ use super::{Arm, ClientOption, WorkloadPlan};
 /// The limits of write-back, each of which must be below the one before.
 const ORDER: [&str; 3] = ["rbd_cache_size", "rbd_cache_max_dirty", "rbd_cache_target_dirty"];
 
+/// An option with which librbd hangs (16.2.15 does) where it acts.
+const HANGS: &str = "rbd_cache_block_writes_upfront";
+
 /// Checks the cache options of all arms; `elsewhere` knows the values of options that an arm does not set, as far as
 /// anybody does. What comes back are warnings.
 ///
@@ -16,15 +19,23 @@ const ORDER: [&str; 3] = ["rbd_cache_size", "rbd_cache_max_dirty", "rbd_cache_ta
 /// [`Fault`] at an option that is swept over though it does nothing, and at one that breaks the order of limits.
 pub(super) fn check(arms: &[Arm], elsewhere: knobs::Values<'_>) -> Result<Vec<Fault>, Fault> {
     let mut warnings = Vec::new();
+    // Arms that a sweep made of one target share what does not vary.
+    let mut warn = |warning: Fault| {
+        if !warnings.contains(&warning) {
+            warnings.push(warning);
+        }
+    };
     let idle: Vec<_> = arms.iter().map(|arm| idle(arm, elsewhere)).collect();
     let acting: Vec<_> = arms.iter().zip(&idle).map(|(arm, idle)| acting(arm, idle)).collect();
     for (index, arm) in arms.iter().enumerate() {
         let (swept, fixed): (Vec<_>, Vec<_>) = idle[index].iter().partition(|(option, _)| arm.sweeps(option));
         for (option, reason) in fixed {
-            let warning = arm.option_fault(option, format!("has no effect {reason}"));
-            if !warnings.contains(&warning) {
-                warnings.push(warning);
-            }
+            warn(arm.option_fault(option, format!("has no effect {reason}")));
+        }
+        let hangs = arm.option(HANGS).filter(|option| option.value == "true");
+        if let Some(option) = hangs.filter(|option| idle[index].iter().all(|(idle, _)| idle != option)) {
+            let message = "can make librbd hang once several writes wait at the dirty limit (16.2.15 does)";
+            warn(arm.option_fault(option, message));
         }
         let is_alike = |other: usize| arms[other].target == arm.target && acting[other] == acting[index];
         if let Some((option, reason)) = swept.first()
