@@ -200,7 +200,9 @@ impl Bench {
         prepared.medium.set_writable(true);
         let ledger = prepared.ledger.clone().zip(plan.verify_unit);
         let stage = Stage { run: &plan.run, events, cancel };
-        fill::fill(stage, &plan.cluster, arm, &prepared.medium, prepared.size, ledger).await?;
+        let filled = fill::fill(stage, &plan.cluster, arm, &prepared.medium, prepared.size, ledger).await;
+        self.is_stuck |= matches!(filled, Err(Error::GaveUp(_)));
+        filled?;
         prepared.filled = true;
         Ok(())
     }

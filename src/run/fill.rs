@@ -36,7 +36,7 @@ pub(super) async fn fill(
     let flushed = match filled {
         // A flush would wait for the same.
         Err(Error::GaveUp(_)) => Ok(Duration::ZERO),
-        _ => session.flush(stage.run.stall).await,
+        _ => stage.flush(&session).await,
     };
     let ended = session.end().await;
     // Of a cluster that is stuck the first of these tells most.

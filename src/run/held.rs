@@ -147,7 +147,7 @@ impl<'a> Held<'a> {
     /// are clean, and the drop after which the page cache is empty.
     pub(super) async fn ramp(&mut self) -> Result<(), Error> {
         match self.about.setting.run.cache {
-            Some(CacheState::Cold) => self.session.invalidate(self.about.setting.run.stall).await?,
+            Some(CacheState::Cold) => self.stage().invalidate(&self.session).await?,
             Some(CacheState::Warm) => self.warm().await?,
             None => {}
         }

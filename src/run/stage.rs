@@ -13,7 +13,7 @@ use crate::exit::Exit;
 use crate::load::Window;
 use crate::measure::{CpuMeter, CpuUsage, PeakMemory, Second, Tally};
 use crate::plan::RunSpec;
-use crate::target::Session;
+use crate::target::{self, Session};
 use crate::units::{Bytes, Time};
 
 /// How long load threads have to be ready before a window starts.
@@ -21,6 +21,8 @@ const HEAD_START: Duration = Duration::from_millis(20);
 
 /// How long I/O in flight is waited for after a signal, unless the cluster counts as stuck before.
 const GRACE: Duration = Duration::from_secs(10);
+/// How long a load thread that is told to give up may take, unless it is stuck in a call.
+const GIVING_UP: Duration = Duration::from_secs(1);
 
 /// Where windows of load are driven.
 #[derive(Clone, Copy, Debug)]
@@ -75,17 +77,33 @@ impl Stage<'_> {
     /// # Errors
     /// Of the flush; [`Error::GaveUp`] if it does not end soon after a signal.
     pub(super) async fn flush(&self, session: &Session) -> Result<Duration, Error> {
+        self.wait("flushing what clients hold", session.flush(self.run.stall)).await
+    }
+
+    /// Drops what a session's clients have cached.
+    ///
+    /// # Errors
+    /// Of dropping it; [`Error::GaveUp`] if it does not end soon after a signal.
+    pub(super) async fn invalidate(&self, session: &Session) -> Result<(), Error> {
+        self.wait("dropping what clients have cached", session.invalidate(self.run.stall)).await
+    }
+
+    /// Waits for what clients were asked for between windows; after a signal only a little longer.
+    async fn wait<T>(
+        &self,
+        what: &str,
+        asked: impl Future<Output = Result<T, target::Error>>,
+    ) -> Result<T, Error> {
         let signal = async {
             self.cancel.cancelled().await;
             self.tell_of_grace();
             sleep(self.grace()).await;
         };
         tokio::select! {
-            flushed = session.flush(self.run.stall) => Ok(flushed?),
+            answer = asked => Ok(answer?),
             () = signal => {
                 ceph::leave_behind();
-                let what = "flushing what clients hold".to_owned();
-                Err(Error::GaveUp(ceph::Error::Interrupted { what }.into()))
+                Err(Error::GaveUp(ceph::Error::Interrupted { what: what.to_owned() }.into()))
             }
         }
     }
@@ -118,7 +136,7 @@ impl Stage<'_> {
         let mut ticks = interval(Duration::from_secs(1));
         ticks.tick().await;
         let (mut halted, mut counting, mut cpu) = (None, false, None);
-        let mut given_up = false;
+        let mut given_up = None;
         let grace = self.grace();
         let (mut meter, mut memory) = (CpuMeter::start(), PeakMemory::start());
         let tallies = loop {
@@ -137,9 +155,12 @@ impl Stage<'_> {
                     halt.store(true, Ordering::Relaxed);
                     self.tell_of_grace();
                 }
-                () = sleep_until((halted.unwrap_or(start) + grace).into()), if halted.is_some() && !given_up => {
-                    given_up = true;
+                () = sleep_until((halted.unwrap_or(start) + grace).into()), if halted.is_some() && given_up.is_none() => {
+                    given_up = Some(Instant::now());
                     give_up.store(true, Ordering::Relaxed);
+                }
+                () = sleep_until((given_up.unwrap_or(start) + GIVING_UP).into()), if given_up.is_some() => {
+                    break Err(target::Error::LoadThreadStuck { limit: grace + GIVING_UP });
                 }
             }
         };

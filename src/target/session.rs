@@ -117,16 +117,14 @@ impl Session {
     /// Ends the load threads, and starts those of other jobs over what is open.
     ///
     /// # Errors
-    /// [`Error::Thread`] if the system gives no thread.
+    /// [`crate::ceph::Error::Stuck`] if one is stuck in a call; [`Error::Thread`] if the system gives no thread.
     pub async fn change_jobs(
         &mut self,
         arm: &Arm,
         jobs: Vec<Job>,
         ledger: Option<Arc<Ledger>>,
     ) -> Result<(), Error> {
-        let crew = mem::take(&mut self.crew);
-        // A thread that panicked has said so; there is nothing to add.
-        let _ = tokio::task::spawn_blocking(move || crew.end()).await;
+        mem::take(&mut self.crew).end().await?;
         let opened = mem::replace(&mut self.opened, Opened::Null);
         *self = Self::start(arm, opened, jobs, ledger)?;
         Ok(())
@@ -165,11 +163,10 @@ impl Session {
     /// connection's deadlines, and leaves behind what never came back.
     ///
     /// # Errors
-    /// Of closing.
+    /// Of closing; [`crate::ceph::Error::Stuck`] if a thread is stuck in a call, and stays with what it uses.
     pub async fn end(self) -> Result<(), Error> {
-        let Self { crew, opened, .. } = self;
-        // A thread that panicked has said so; there is nothing to add.
-        let _ = tokio::task::spawn_blocking(move || crew.end()).await;
-        opened.close().await
+        let ended = self.crew.end().await;
+        let closed = self.opened.close().await;
+        Ok(ended?).and(closed)
     }
 }
