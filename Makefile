@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help demo test bench setup setup-test
+.PHONY: help demo test bench claims setup setup-test
 
 # A shell that is no login shell lacks rustup's directory.
 export PATH := $(PATH):$(HOME)/.cargo/bin
@@ -23,6 +23,14 @@ bench: setup-test ## Install what is missing, and compare with fio, in turn, on 
 	cargo bench --locked --no-run --bench peers
 	cargo run --release --locked --quiet -- lab run --dir "$${TMPDIR:-/tmp}/cephmark-bench-$$$$" --size 4GiB -- \
 	    cargo bench --locked --quiet --bench peers -- $(BENCH)
+
+# Arguments of the questions, such as `make claims CLAIMS="--only equal-arms --runs 5"`; see benches/claims/main.rs.
+CLAIMS ?=
+
+claims: setup-test ## Install what is missing, and count right verdicts and tunings where the truth is known, on a throwaway cluster
+	cargo bench --locked --no-run --bench claims
+	cargo run --release --locked --quiet -- lab run --dir "$${TMPDIR:-/tmp}/cephmark-claims-$$$$" --size 4GiB -- \
+	    cargo bench --locked --quiet --bench claims -- $(CLAIMS)
 
 setup: ## Install what the demo needs and this machine lacks
 	@scripts/setup.sh demo
