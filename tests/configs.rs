@@ -34,6 +34,15 @@ fn every_profile_says_what_it_answers() {
 }
 
 #[test]
+fn every_profile_is_listed_in_the_readme() {
+    let readme = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md")).unwrap();
+    for file in configs() {
+        let name = format!("`{}`", file.file_name().unwrap().display());
+        assert!(readme.contains(&name), "{name}");
+    }
+}
+
+#[test]
 fn quickstart_and_smoke_take_less_than_a_minute() {
     for name in ["quickstart", "smoke"] {
         let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("configs/{name}.yaml"));

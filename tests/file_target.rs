@@ -169,26 +169,49 @@ fn dropping_caches_takes_root() {
 }
 
 #[test]
-fn a_run_that_is_interrupted_removes_its_file_and_a_killed_one_leaves_it_by_its_name() {
+fn a_run_that_is_interrupted_removes_its_file_and_that_of_a_killed_one_is_cleaned_away() {
     let site = KernelSite::new();
-    let start = || {
+    // With as many files in all.
+    let start = |files: usize| {
         let running = site.start(NEW, READS, &["--set", "run.runtime=60s"]);
         let until = Instant::now() + Duration::from_secs(60);
-        while fs::metadata(site.path("out/result.json")).is_err() || site.files().is_empty() {
+        while fs::metadata(site.path("out/result.json")).is_err() || site.files().len() < files {
             assert!(Instant::now() < until, "it makes no file");
             std::thread::sleep(Duration::from_millis(5));
         }
         running
     };
-    let running = start();
+    let running = start(1);
     running.signal(Signal::SIGTERM);
     assert_eq!(running.end().status.code(), Some(130));
     assert_eq!(site.files(), Vec::<String>::new());
-    let running = start();
+    let running = start(1);
     running.signal(Signal::SIGKILL);
     assert!(!running.end().status.success());
     let files = site.files();
     assert!(files.len() == 1 && files[0].starts_with("io.cephmark-"), "{files:?}");
+    let left = site.path(&files[0]);
+
+    // Another run goes on beside it.
+    let running = start(2);
+    let alive = site.files().into_iter().find(|name| site.path(name) != left).expect("it makes a file");
+    let path = site.path("io").display().to_string();
+    let listed = site.run_command(&["clean", &path]);
+    let lines = [
+        left.display().to_string(),
+        format!("{} (in use by a run: left alone)", site.path(&alive).display()),
+    ];
+    assert!(
+        lines.iter().all(|line| listed.success().contains(&format!("{line}\n"))),
+        "{lines:?}: {listed:#?}"
+    );
+    assert!(listed.stdout.ends_with("add --yes to remove what is listed\n"), "{listed:#?}");
+    let removed = site.run_command(&["clean", &path, "--yes"]);
+    assert!(removed.success().ends_with(&format!("removed {}\n", left.display())), "{removed:#?}");
+    assert_eq!(site.files(), [alive]);
+    running.signal(Signal::SIGINT);
+    assert_eq!(running.end().status.code(), Some(130));
+    assert_eq!(site.run_command(&["clean", &path]).success(), "nothing was left behind\n");
 }
 
 #[test]

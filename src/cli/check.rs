@@ -6,7 +6,7 @@ use super::{Failure, ProfileArgs, print, runtime};
 use crate::exit::Exit;
 use crate::plan::{Plan, Tuning};
 use crate::profile::Profile;
-use crate::run;
+use crate::run::{self, Ready};
 use crate::tune::in_short as tuning_in_short;
 
 const EXAMPLES: &str = "\
@@ -44,23 +44,15 @@ pub fn run(args: &CheckArgs) -> Result<Exit, Failure> {
     runtime(
         || (),
         async |interrupted| {
-            for note in run::check_paths(&plan, &interrupted).await? {
+            let Ready { admin, notes } = Ready::check(&plan, &interrupted).await?;
+            if let (Some(tuning), Some(_)) = (&tuning, &admin) {
+                run::check_options(&tuning.plan)?;
+            }
+            let outlook = run::look_ahead(&plan, admin.as_ref(), &interrupted).await?;
+            for note in notes.into_iter().map(|note| note.text).chain(outlook) {
                 print(&format!("note: {note}\n"))?;
             }
-            let mut cluster = None;
-            if run::needs_cluster(&plan) {
-                run::check_options(&plan)?;
-                tuning.as_ref().map_or(Ok(()), |tuning| run::check_options(&tuning.plan))?;
-                let admin = cluster.insert(run::connect(&plan.cluster, &interrupted).await?);
-                let notes = run::check_cluster(&plan, admin, &interrupted).await?;
-                for note in notes.into_iter().chain(run::check_caches(&plan, admin)?) {
-                    print(&format!("note: {note}\n"))?;
-                }
-            }
-            for note in run::look_ahead(&plan, cluster.as_ref(), &interrupted).await? {
-                print(&format!("note: {note}\n"))?;
-            }
-            if let Some(cluster) = cluster {
+            if let Some(cluster) = admin {
                 print(&format!("cluster {} has what the plan needs\n", cluster.fsid()?))?;
             }
             Ok(Exit::Success)

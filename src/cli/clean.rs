@@ -12,13 +12,15 @@ use crate::ceph::{Cluster, within};
 use crate::exit::Exit;
 use crate::plan::ClusterSpec;
 use crate::run::{self, Leftover};
-use crate::target::LeftMapping;
+use crate::target::{self, LeftFile, LeftMapping, left_files};
 
 const EXAMPLES: &str = "\
 Examples:
   cephmark clean                    list what runs that were killed have left in all pools
-  cephmark clean --pool rbd --yes   remove it from one";
+  cephmark clean --pool rbd --yes   remove it from one
+  cephmark clean /mnt/nfs/io        list the files that they have left of a target with this `path`";
 
+const NOTHING: &str = "nothing was left behind\n";
 /// How long the monitors may take to answer.
 const TIMEOUT: Duration = Duration::from_secs(15);
 /// Looking through all pools, and removing an image with its data, take a while; this is when they never will.
@@ -28,6 +30,9 @@ const LIMIT: Duration = Duration::from_secs(3600);
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct CleanArgs {
+    /// `path` of `file` targets: look for the files that runs made beside it, and ask no cluster.
+    #[arg(conflicts_with_all = ["pool", "conf", "user"])]
+    pub paths: Vec<PathBuf>,
     /// Look only into this pool.
     #[arg(long, value_name = "POOL")]
     pub pool: Option<String>,
@@ -42,11 +47,14 @@ pub struct CleanArgs {
     pub user: String,
 }
 
-/// Lists what was left, asks, and removes it: first the mappings of this host, then the images of the cluster.
+/// Lists what was left, asks, and removes it: first the mappings of this host, then the images of the cluster; or files.
 ///
 /// # Errors
-/// [`Failure`] of the cluster.
+/// [`Failure`] of the cluster, or of a file system.
 pub fn run(args: &CleanArgs) -> Result<Exit, Failure> {
+    if !args.paths.is_empty() {
+        return clean_files(args);
+    }
     let spec = ClusterSpec { conf: args.conf.clone(), user: args.user.clone(), timeout: TIMEOUT };
     runtime(
         || (),
@@ -60,7 +68,7 @@ pub fn run(args: &CleanArgs) -> Result<Exit, Failure> {
             let look = move || run::find_leftovers(&asked, pool.as_deref());
             let found = within("looking for leftovers", LIMIT, &interrupted, look).await?;
             if nothing && found.is_empty() {
-                print("nothing was left behind\n")?;
+                print(NOTHING)?;
             }
             let removable = list(&found)?;
             let question = format!("remove {} with all data?", count(removable.len(), "image"));
@@ -70,13 +78,62 @@ pub fn run(args: &CleanArgs) -> Result<Exit, Failure> {
                 remove(&cluster, leftover, &interrupted).await?;
                 print(&format!("removed {name}\n"))?;
             }
-            let declined = !(unmapped && removed);
-            if declined && !io::stdin().is_terminal() {
-                print("nothing was removed; add --yes to remove what is listed\n")?;
+            if !(unmapped && removed) {
+                tell_of_yes()?;
             }
             Ok(Exit::Success)
         },
     )
+}
+
+/// Lists the files that were left, asks, and removes them.
+fn clean_files(args: &CleanArgs) -> Result<Exit, Failure> {
+    let (paths, yes) = (args.paths.clone(), args.yes);
+    runtime(
+        || (),
+        async |interrupted| {
+            // The inner results are no errors of Ceph's library.
+            let look = move || Ok(find_left_files(&paths));
+            let found =
+                within("looking for files", LIMIT, &interrupted, look).await?.map_err(run::Error::from)?;
+            if found.is_empty() {
+                print(NOTHING)?;
+            }
+            for file in &found {
+                let in_use = if file.in_use { " (in use by a run: left alone)" } else { "" };
+                print(&format!("{}{in_use}\n", file.path.display()))?;
+            }
+            let removable: Vec<LeftFile> = found.into_iter().filter(|file| !file.in_use).collect();
+            if removable.is_empty() {
+                return Ok(Exit::Success);
+            }
+            if !yes && !confirmed(&format!("remove {}?", count(removable.len(), "file")))? {
+                tell_of_yes()?;
+                return Ok(Exit::Success);
+            }
+            for file in removable {
+                let name = file.path.clone();
+                let removed =
+                    within("removing a file", LIMIT, &interrupted, move || Ok(file.remove())).await?;
+                removed.map_err(run::Error::from)?;
+                print(&format!("removed {}\n", name.display()))?;
+            }
+            Ok(Exit::Success)
+        },
+    )
+}
+
+fn find_left_files(paths: &[PathBuf]) -> Result<Vec<LeftFile>, target::Error> {
+    let found: Vec<_> = paths.iter().map(|path| left_files(path)).collect::<Result<_, _>>()?;
+    Ok(found.concat())
+}
+
+/// Tells a caller who could not be asked how to have it done.
+fn tell_of_yes() -> Result<(), Failure> {
+    if io::stdin().is_terminal() {
+        return Ok(());
+    }
+    print("nothing was removed; add --yes to remove what is listed\n")
 }
 
 /// The block devices that are left of images in the cluster, or in the one pool that is asked for.

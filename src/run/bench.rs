@@ -10,9 +10,10 @@ use tokio_util::sync::CancellationToken;
 use super::campaign::Campaign;
 use super::events::Events;
 use super::id::RunId;
+use super::ready::Ready;
 use super::stage::Stage;
 use super::watch::Watch;
-use super::{Error, caches, cluster, describe, fill, paths, preflight, record};
+use super::{Error, cluster, describe, fill, paths, preflight, record};
 use crate::ceph::{Cluster, Image};
 use crate::exit::Exit;
 use crate::load::Ledger;
@@ -55,8 +56,8 @@ pub(super) struct Prepared {
     filled: bool,
     /// What was made of its images.
     made: Made,
-    /// Its file was made.
-    has_file: bool,
+    /// What was made of its file.
+    file: new_file::Made,
     managed: Option<ManagedImages>,
 }
 
@@ -81,15 +82,9 @@ impl Bench {
             begun: 0,
             is_stuck: false,
         };
-        let existing = |text| record::problem("existing_data", text);
-        bench.notes.extend(paths::check(plan, cancel).await?.into_iter().map(existing));
-        if preflight::needs_cluster(plan) {
-            preflight::options(plan)?;
-            let admin = preflight::connect(&plan.cluster, cancel).await?;
-            let notes = preflight::cluster(plan, &admin, cancel).await?;
-            bench.notes.extend(notes.into_iter().map(existing));
-            let options = caches::check(plan, &admin)?;
-            bench.notes.extend(options.into_iter().map(|text| record::problem("cache_option", text)));
+        let Ready { admin, notes } = Ready::check(plan, cancel).await?;
+        bench.notes = notes;
+        if let Some(admin) = admin {
             bench.cluster = Some(cluster::describe(plan, &admin, cancel).await?);
             bench.watch = Watch::open(plan, cancel).await?;
             bench.admin = Some(admin);
@@ -171,7 +166,7 @@ impl Bench {
                     prepared.size = preflight::size_of(admin, existing, cancel).await?;
                 }
                 (Subject::Kernel(path), _, Medium::Files(files)) if path.is_new() => {
-                    paths::make(plan, files, prepared.size, &mut prepared.has_file, cancel).await?;
+                    paths::make(plan, files, prepared.size, &mut prepared.file, cancel).await?;
                 }
                 (Subject::Kernel(_), _, Medium::Files(files)) => {
                     prepared.size = paths::size_of(plan, files, cancel).await?;
@@ -224,11 +219,11 @@ impl Bench {
         self.remove_images(events).await.and(files)
     }
 
-    async fn remove_files(&self, events: &Events) -> Result<(), Error> {
+    async fn remove_files(&mut self, events: &Events) -> Result<(), Error> {
         let mut outcome = Ok(());
-        for prepared in self.images.iter().filter(|prepared| prepared.has_file) {
+        for prepared in self.images.iter_mut().filter(|prepared| prepared.file.exists) {
             if let Medium::Files(files) = &prepared.medium
-                && let Err(error) = paths::remove(files).await
+                && let Err(error) = paths::remove(files, &mut prepared.file).await
             {
                 events.message(format!("{} is left behind: {error}", files.path.display()));
                 outcome = outcome.and(Err(error));
@@ -300,7 +295,7 @@ impl Prepared {
             created: false,
             filled: false,
             made: Made::default(),
-            has_file: false,
+            file: new_file::Made::default(),
             managed,
         }
     }

@@ -15,7 +15,7 @@ const PLUGIN: (&str, &str) = ("pwl_cache", "librbd/libceph_librbd_pwl_cache.so")
 ///
 /// # Errors
 /// [`Error::Fault`] as [`Plan::check_caches`]; [`Error::Refused`] for a persistent cache that this librbd does not have.
-pub fn check(plan: &Plan, admin: &Cluster) -> Result<Vec<String>, Error> {
+pub(super) fn check(plan: &Plan, admin: &Cluster) -> Result<Vec<String>, Error> {
     let client = |name: &str| admin.option(name).ok();
     let warnings = plan.check_caches(&client)?;
     plan.arms.iter().filter(|arm| arm.is_librbd()).try_for_each(|arm| persistent(arm, &client))?;

@@ -18,6 +18,7 @@ mod judge;
 mod outlook;
 mod paths;
 mod preflight;
+mod ready;
 mod record;
 mod resume;
 mod sliced;
@@ -30,14 +31,13 @@ use std::path::Path;
 use tokio_util::sync::CancellationToken;
 
 pub use bench::Bench;
-pub use caches::check as check_caches;
 pub use clean::{Leftover, find_left_mappings, find_leftovers, remove_leftover};
 pub use error::Error;
 pub use events::Events;
 pub use interrupt::listen;
 pub use outlook::look as look_ahead;
-pub use paths::check as check_paths;
-pub use preflight::{cluster as check_cluster, connect, needs_cluster, options as check_options};
+pub use preflight::{connect, needs_cluster, options as check_options};
+pub use ready::Ready;
 pub use resume::{is_complete, plan_of};
 
 use crate::exit::Exit;

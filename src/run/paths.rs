@@ -10,7 +10,8 @@ use tokio_util::sync::CancellationToken;
 use super::Error;
 use crate::ceph::within;
 use crate::plan::{Arm, KernelPath, PathKind, Plan, Subject};
-use crate::target::{Device, FileSet, check_droppable, check_engine, new_file, refuse_if_used};
+use crate::target::new_file::{self, Made};
+use crate::target::{Device, FileSet, check_droppable, check_engine, refuse_if_used};
 use crate::units::Bytes;
 
 /// How long removing a file may take, which has to give back every block of it.
@@ -20,7 +21,7 @@ const REMOVE_LIMIT: Duration = Duration::from_secs(300);
 ///
 /// # Errors
 /// The first thing that is missing, in use or too full.
-pub async fn check(plan: &Plan, cancel: &CancellationToken) -> Result<Vec<String>, Error> {
+pub(super) async fn check(plan: &Plan, cancel: &CancellationToken) -> Result<Vec<String>, Error> {
     let (limit, plan) = (plan.cluster.timeout, plan.clone());
     // The inner result is of refusals, which are not Ceph's errors.
     within("looking at files and devices", limit, cancel, move || Ok(look(&plan))).await?
@@ -67,15 +68,15 @@ pub(super) async fn make(
     plan: &Plan,
     files: &FileSet,
     size: Bytes,
-    made: &mut bool,
+    made: &mut Made,
     cancel: &CancellationToken,
 ) -> Result<(), Error> {
     let (limit, path) = (plan.cluster.timeout, files.path.clone());
     // Not interruptible: a file that appears after the clean-up would stay.
     let never = CancellationToken::new();
     let created = within("making a file", limit, &never, move || Ok(new_file::create(&path, size))).await;
-    *made = !matches!(created, Ok(Err(_)));
-    created??;
+    made.exists = !matches!(created, Ok(Err(_)));
+    made.held = Some(created??);
     let (plan, files) = (plan.clone(), files.clone());
     within("looking at a file", limit, cancel, move || Ok(fits(&plan, &files))).await?
 }
@@ -97,10 +98,15 @@ pub(super) async fn size_of(
 ///
 /// # Errors
 /// Of removing; of a file system that does not answer.
-pub(super) async fn remove(files: &FileSet) -> Result<(), Error> {
-    let path = files.path.clone();
+pub(super) async fn remove(files: &FileSet, made: &mut Made) -> Result<(), Error> {
+    let (path, held) = (files.path.clone(), made.held.take());
     let never = CancellationToken::new();
-    Ok(within("removing a file", REMOVE_LIMIT, &never, move || Ok(new_file::remove(&path))).await??)
+    let call = move || {
+        // NFS keeps a file that is open, under another name.
+        drop(held);
+        Ok(new_file::remove(&path))
+    };
+    Ok(within("removing a file", REMOVE_LIMIT, &never, call).await??)
 }
 
 /// What some workload writes must be free.

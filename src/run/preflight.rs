@@ -55,7 +55,11 @@ pub fn options(plan: &Plan) -> Result<(), Error> {
 ///
 /// # Errors
 /// The first thing that is missing, in use or too full.
-pub async fn cluster(plan: &Plan, admin: &Cluster, cancel: &CancellationToken) -> Result<Vec<String>, Error> {
+pub(super) async fn cluster(
+    plan: &Plan,
+    admin: &Cluster,
+    cancel: &CancellationToken,
+) -> Result<Vec<String>, Error> {
     let (plan, admin) = (plan.clone(), admin.clone());
     let limit = admin.timeout() * 4;
     // The inner result is of refusals, which are not Ceph's errors.
@@ -118,9 +122,7 @@ fn check_existing(
     existing: &ExistingImage,
     notes: &mut Vec<String>,
 ) -> Result<(), Error> {
-    let pool = admin.pool(&existing.pool, optional(&existing.namespace))?;
-    let view = existing.snapshot.as_deref().map_or(View::Read, View::Snapshot);
-    let image = pool.image(&existing.image, view)?;
+    let image = open(admin, existing)?;
     let size = image.size()?;
     check_client(arm, image.info()?.features, Some(image.name()))?;
     for workload in &plan.workloads {
@@ -229,7 +231,14 @@ pub(super) async fn refuse_if_open_elsewhere(
     with_existing(admin, existing, cancel, refuse_if_in_use).await
 }
 
-/// Looks at an image through a read-only handle, which is no watcher itself.
+/// A read-only handle, which is no watcher itself.
+fn open(admin: &Cluster, existing: &ExistingImage) -> Result<Image, ceph::Error> {
+    let pool = admin.pool(&existing.pool, optional(&existing.namespace))?;
+    let view = existing.snapshot.as_deref().map_or(View::Read, View::Snapshot);
+    pool.image(&existing.image, view)
+}
+
+/// Looks at an image that exists.
 async fn with_existing<T: Send + 'static>(
     admin: &Cluster,
     existing: &ExistingImage,
@@ -238,9 +247,7 @@ async fn with_existing<T: Send + 'static>(
 ) -> Result<T, Error> {
     let (limit, admin, existing) = (admin.timeout() * 2, admin.clone(), existing.clone());
     let looked = within("looking at the image", limit, cancel, move || {
-        let pool = admin.pool(&existing.pool, optional(&existing.namespace))?;
-        let view = existing.snapshot.as_deref().map_or(View::Read, View::Snapshot);
-        let image = pool.image(&existing.image, view)?;
+        let image = open(&admin, &existing)?;
         let looked = look(&image);
         image.close()?;
         Ok(looked)

@@ -19,17 +19,29 @@ pub fn file_name(path: &Path, run: &str, arm: usize) -> PathBuf {
     name.into()
 }
 
-/// Makes a file of that size, of holes.
+/// What was made of an arm's file.
+#[derive(Debug, Default)]
+pub struct Made {
+    /// There is one, or may be where the file system did not answer.
+    pub exists: bool,
+    /// The file, locked for the whole run: that is how `clean` knows that the run goes on.
+    pub held: Option<File>,
+}
+
+/// Makes a file of that size, of holes. It is locked for as long as it is open here, where the file system has locks.
 ///
 /// # Errors
 /// [`Error::Path`], also if there is one of that name; then none is made.
-pub fn create(path: &Path, size: Bytes) -> Result<(), Error> {
+pub fn create(path: &Path, size: Bytes) -> Result<File, Error> {
     let error = |error| Error::path("make", path, error);
     let made = File::options().write(true).create_new(true).mode(0o600).open(path).map_err(error)?;
     made.set_len(size.get()).map_err(|reason| {
         let _ = fs::remove_file(path);
         error(reason)
-    })
+    })?;
+    // Without locks `clean` refuses to touch files.
+    let _ = made.try_lock();
+    Ok(made)
 }
 
 /// Removes a file; one that is gone already is no error.
