@@ -29,6 +29,8 @@ pub struct Uring {
     ring: IoUring,
     /// Added, and not yet with the kernel.
     added: u32,
+    /// Added, and not yet ended.
+    flying: u32,
     /// By slot the buffer that the kernel knows.
     known: Box<[Option<u64>]>,
     /// Whether it is to be told of more.
@@ -109,7 +111,7 @@ impl Queue for Uring {
         ring.submitter().register_files(&descriptors).map_err(|error| refused(errno(&error)))?;
         // Not before Linux 5.19, nor above 16384.
         let registers = ring.submitter().register_buffers_sparse(depth).is_ok();
-        Ok(Self { ring, added: 0, known: vec![None; depth as usize].into(), registers })
+        Ok(Self { ring, added: 0, flying: 0, known: vec![None; depth as usize].into(), registers })
     }
 
     fn takes(&self, _op: Op) -> bool {
@@ -126,6 +128,7 @@ impl Queue for Uring {
         // The ring has an entry for each of `depth` slots.
         debug_assert!(added.is_ok(), "more pieces than slots");
         self.added += 1;
+        self.flying += 1;
     }
 
     #[inline]
@@ -138,10 +141,19 @@ impl Queue for Uring {
             return Ok(ready);
         }
         let left = until.saturating_duration_since(Instant::now());
-        if !left.is_zero() {
-            self.enter(1, Some(left.into()))?;
-        } else if self.ring.submission().taskrun() {
+        if left.is_zero() {
+            if self.ring.submission().taskrun() {
+                self.enter(0, None)?;
+            }
+            return Ok(self.ring.completion().len());
+        }
+        // All that is waited for is only handed over now. To sleep within the same call would let a worker of the kernel that
+        // takes it up on this processor wake this thread on another one: a loop device is up to 40 % slower then.
+        if self.added > 0 && self.added == self.flying {
             self.enter(0, None)?;
+        }
+        if self.ring.completion().is_empty() {
+            self.enter(1, Some(left.into()))?;
         }
         Ok(self.ring.completion().len())
     }
@@ -149,6 +161,7 @@ impl Queue for Uring {
     #[inline]
     fn next(&mut self) -> Option<(u32, i32)> {
         let ended = self.ring.completion().next()?;
+        self.flying -= 1;
         Some((ended.user_data() as u32, ended.result()))
     }
 }

@@ -1,9 +1,4 @@
-//! A tuning from end to end: images, the search step by step, the confirmation, what is written down, clean-up.
-
-use std::collections::BTreeMap;
-use std::io;
-use std::path::PathBuf;
-use std::time::Instant;
+//! A tuning from end to end: images, the search, the confirmation, what is written down, clean-up.
 
 use tokio_util::sync::CancellationToken;
 
@@ -11,51 +6,18 @@ use super::advice::Advice;
 use super::clock::Clock;
 use super::effects::effects;
 use super::outcome::{Conclusion, Confirmed, FILE_NAME, LeftOut, Outcome, Tried};
-use super::race::Race;
-use super::{bounds, score};
+use super::search::Found;
+use super::{Error, bounds};
 use crate::exit::Exit;
 use crate::plan::{Plan, Tuning};
 use crate::report::Event;
-use crate::result::{DirectoryError, Metric, ResultDirectory, ResultFile, Status, Timestamp, Tool};
-use crate::run::{self, Bench, Events};
+use crate::result::{Metric, ResultDirectory, ResultFile, Timestamp, Tool};
+use crate::run::{Bench, Events};
 
 /// The directory of the search's result, in that of the tuning.
 const SEARCH: &str = "search";
 /// The directory of the confirmation's result.
 const CONFIRMATION: &str = "confirmation";
-
-/// Why a tuning ended before it found anything out.
-#[derive(Debug, thiserror::Error)]
-pub enum Error {
-    /// A run that it consists of.
-    #[error(transparent)]
-    Run(#[from] run::Error),
-    /// What it found can't be written.
-    #[error("can't write {}: {source}; make room, or choose another directory with -o", path.display())]
-    Save {
-        /// The file.
-        path: PathBuf,
-        /// Why not.
-        source: io::Error,
-    },
-}
-
-impl From<DirectoryError> for Error {
-    fn from(error: DirectoryError) -> Self {
-        Self::Run(error.into())
-    }
-}
-
-impl Error {
-    /// The exit code of a tuning that ends with it.
-    #[must_use]
-    pub fn exit(&self) -> Exit {
-        match self {
-            Self::Run(error) => error.exit(),
-            Self::Save { .. } => Exit::Setup,
-        }
-    }
-}
 
 /// Tunes: searches, confirms, and writes all of it below `out`, or below `results/` without one. What the trials of the
 /// search and of the confirmation gave is there as the results of two runs, saved after every trial.
@@ -92,26 +54,14 @@ pub async fn tune(
 }
 
 /// A tuning under way.
-struct Tuner<'a> {
-    tuning: &'a Tuning,
-    started: Timestamp,
-    clock: Clock,
-    bench: Bench,
-    exit: Exit,
-    events: &'a Events,
-    cancel: &'a CancellationToken,
-}
-
-/// What the search found.
-struct Found {
-    result: ResultFile,
-    /// By block, then by arm.
-    scores: Vec<Vec<Option<f64>>>,
-    /// How many of the first blocks every arm ran in.
-    whole: usize,
-    best: Option<usize>,
-    /// Why an arm is out.
-    out: BTreeMap<usize, String>,
+pub(super) struct Tuner<'a> {
+    pub(super) tuning: &'a Tuning,
+    pub(super) started: Timestamp,
+    pub(super) clock: Clock,
+    pub(super) bench: Bench,
+    pub(super) exit: Exit,
+    pub(super) events: &'a Events,
+    pub(super) cancel: &'a CancellationToken,
 }
 
 impl Tuner<'_> {
@@ -133,95 +83,18 @@ impl Tuner<'_> {
         Ok(self.outcome(&found, conclusion, best))
     }
 
-    fn metric(&self) -> Metric {
+    pub(super) fn metric(&self) -> Metric {
         self.tuning.objective.metric()
     }
 
     /// Tells how much is to come at the most.
-    fn announce(&self) {
+    pub(super) fn announce(&self) {
         let (left, each) = (self.clock.left(), self.clock.each());
         let more = (left.as_secs_f64() / each.as_secs_f64()) as usize * self.tuning.plan.workloads.len();
         self.events.send(Event::Run { trials: self.bench.begun() + more, at_most: true, expected: left });
     }
 
-    async fn search(&mut self, directory: &ResultDirectory) -> Result<Found, Error> {
-        let plan = &self.tuning.plan;
-        let mut race = Race::new(plan.arms.len() - 1, self.tuning.min_effect);
-        let mut found = Found {
-            result: self.bench.result(plan, self.started),
-            scores: Vec::new(),
-            whole: 0,
-            best: None,
-            out: BTreeMap::new(),
-        };
-        while let Some(step) = race.next(self.clock.room()) {
-            let first = found.scores.len();
-            let planned = plan.blocks(&step.arms, step.blocks, first as u32, self.clock.for_search());
-            for block in planned.trials.chunk_by(|a, b| a.repeat == b.repeat) {
-                let block = Plan { trials: block.to_vec(), ..planned.clone() };
-                self.block(&block, step.arms.len(), &mut found, directory).await?;
-                if self.clock.room() < step.arms.len() {
-                    break;
-                }
-            }
-            if step.arms.len() == plan.arms.len() {
-                found.whole = found.scores.len();
-            }
-            self.exclude(&mut race, &mut found);
-            race.take(found.scores[first..].iter().cloned());
-            self.tell(&race);
-        }
-        found.best = race.leader();
-        Ok(found)
-    }
-
-    /// Runs a block of the search. Each is a run of its own, so that what it took tells whether there is time for the next.
-    async fn block(
-        &mut self,
-        plan: &Plan,
-        arms: usize,
-        found: &mut Found,
-        directory: &ResultDirectory,
-    ) -> Result<(), Error> {
-        self.announce();
-        let first = found.scores.len() as u32;
-        let began = Instant::now();
-        let so_far = found.result.clone();
-        let (result, ended) = self.bench.run(plan, so_far, directory, self.events, self.cancel).await;
-        found.result = result;
-        self.note(ended?);
-        self.clock.learn(began.elapsed(), arms);
-        found.scores.extend(score::scores(&found.result, plan, self.metric(), first));
-        Ok(())
-    }
-
-    /// Takes out what failed, and what does not keep a constraint.
-    fn exclude(&self, race: &mut Race, found: &mut Found) {
-        for arm in race.field().to_vec() {
-            let (plan, name) = (&self.tuning.plan, &self.tuning.plan.arms[arm]);
-            let failed = found
-                .result
-                .trials
-                .iter()
-                .find(|trial| trial.arm == name.name && trial.status == Status::Failed);
-            let why = failed
-                .map(|trial| trial.problems.first().map_or_else(String::new, |first| first.text.clone()));
-            let broken = || bounds::broken(&found.result, plan, name, &self.tuning.constraints);
-            if let Some(why) = why.or_else(broken) {
-                race.drop_out(arm);
-                found.out.insert(arm, why);
-            }
-        }
-    }
-
-    fn tell(&self, race: &Race) {
-        let arms = &self.tuning.plan.arms;
-        let ahead = race.leader().map_or_else(String::new, |arm| format!("; ahead is {}", arms[arm].name));
-        let (left, all) = (race.field().len(), arms.len() - 1);
-        self.events.message(format!("search: {left} of {all} settings are left{ahead}"));
-    }
-
-    const fn note(&mut self, exit: Exit) {
+    pub(super) const fn note(&mut self, exit: Exit) {
         if !matches!(exit, Exit::Success) {
             self.exit = exit;
         }
