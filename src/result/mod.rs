@@ -32,7 +32,7 @@ pub use histogram::{EncodedHistogram, HistogramError};
 pub use host::Host;
 pub use latency::{LatencyNs, PERCENTILE_TAIL, are_enough, percentile};
 pub use slice::{Slice, SliceFigures};
-pub use store::{FILE_NAME, LoadError, SaveError, file_of};
+pub use store::{FILE_NAME, LoadError, SEARCH_OF_TUNING, SaveError, file_of};
 pub use timestamp::Timestamp;
 pub use tool::Tool;
 pub use trial::{Checks, EffectiveOption, Mismatch, OptionSource, Problem, Status, Trial, Verified};

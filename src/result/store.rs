@@ -11,6 +11,8 @@ use super::{FORMAT, ResultFile};
 
 /// The name of a result file within its directory.
 pub const FILE_NAME: &str = "result.json";
+/// The directory of what a tuning's search gave, in that of the tuning.
+pub const SEARCH_OF_TUNING: &str = "search";
 
 /// A result that could not be written.
 #[derive(Debug, thiserror::Error)]
@@ -147,7 +149,7 @@ pub fn file_of(path: &Path) -> PathBuf {
 
 /// Whether the directory of a result file is that of a tuning, which has the results of two runs in it.
 fn is_tuning(result: &Path) -> bool {
-    result.parent().is_some_and(|tuning| tuning.join("search").join(FILE_NAME).exists())
+    result.parent().is_some_and(|tuning| tuning.join(SEARCH_OF_TUNING).join(FILE_NAME).exists())
 }
 
 #[cfg(test)]

@@ -40,8 +40,6 @@ pub struct Bench {
     notes: Vec<Problem>,
     /// How many trials were begun, repeated ones counted once.
     begun: usize,
-    /// What a signal ended did not end in time: the cluster is asked nothing more.
-    pub(super) is_stuck: bool,
 }
 
 /// What an arm's I/O goes to, and the state it is in.
@@ -80,7 +78,6 @@ impl Bench {
             cluster: None,
             notes: Vec::new(),
             begun: 0,
-            is_stuck: false,
         };
         let Ready { admin, notes } = Ready::check(plan, cancel).await?;
         bench.notes = notes;
@@ -195,9 +192,7 @@ impl Bench {
         prepared.medium.set_writable(true);
         let ledger = prepared.ledger.clone().zip(plan.verify_unit);
         let stage = Stage { run: &plan.run, events, cancel };
-        let filled = fill::fill(stage, &plan.cluster, arm, &prepared.medium, prepared.size, ledger).await;
-        self.is_stuck |= matches!(filled, Err(Error::GaveUp(_)));
-        filled?;
+        fill::fill(stage, &plan.cluster, arm, &prepared.medium, prepared.size, ledger).await?;
         prepared.filled = true;
         Ok(())
     }
@@ -209,14 +204,17 @@ impl Bench {
         prepared.medium.set_writable(workload.changes_data() || prepared.managed.is_some());
     }
 
-    /// Removes every image and file that was made. What can't be removed is named, and the rest removed.
+    /// Removes every image and file that was made, after what ended badly, if anything did. What can't be removed is named,
+    /// and the rest removed.
     ///
     /// # Errors
     /// The first that could not be removed.
-    pub async fn clean_up(&mut self, events: &Events) -> Result<(), Error> {
+    pub async fn clean_up(&mut self, events: &Events, after: Option<&Error>) -> Result<(), Error> {
         events.phase(Phase::CleanUp, Duration::ZERO);
         let files = self.remove_files(events).await;
-        self.remove_images(events).await.and(files)
+        // What a signal ended did not end in time: the cluster is asked nothing more.
+        let is_stuck = matches!(after, Some(Error::GaveUp(_)));
+        self.remove_images(events, is_stuck).await.and(files)
     }
 
     async fn remove_files(&mut self, events: &Events) -> Result<(), Error> {
@@ -232,9 +230,9 @@ impl Bench {
         outcome
     }
 
-    async fn remove_images(&mut self, events: &Events) -> Result<(), Error> {
+    async fn remove_images(&mut self, events: &Events, is_stuck: bool) -> Result<(), Error> {
         let Some(admin) = &self.admin else { return Ok(()) };
-        let (mut outcome, mut stuck) = (Ok(()), self.is_stuck);
+        let (mut outcome, mut stuck) = (Ok(()), is_stuck);
         for prepared in &mut self.images {
             let (Some(managed), Some(images)) = (&prepared.managed, prepared.medium.images()) else {
                 continue;

@@ -60,7 +60,7 @@ impl<'a> Campaign<'a> {
     /// Runs everything, removes what was made whatever happened, and gives the result with the exit code.
     pub(super) async fn run_and_clean_up(mut self) -> (ResultFile, Result<Exit, Error>) {
         let outcome = self.trials().await;
-        let cleaned = self.bench.clean_up(self.events).await;
+        let cleaned = self.bench.clean_up(self.events, outcome.as_ref().err()).await;
         self.end(outcome.and(cleaned))
     }
 
@@ -138,10 +138,7 @@ impl<'a> Campaign<'a> {
             let ran = self.attempt(index, unit, attempt).await;
             let records = match &ran {
                 Ok(records) => records.clone(),
-                Err(error) if error.exit() == Exit::Interrupted => {
-                    self.bench.is_stuck = matches!(error, Error::GaveUp(_));
-                    return ran.map(drop);
-                }
+                Err(error) if error.exit() == Exit::Interrupted => return ran.map(drop),
                 Err(error) => unit.iter().map(|trial| self.broken(trial, attempt, error)).collect(),
             };
             let disturbed = records.iter().all(|record| record.status == Status::Invalid);

@@ -11,11 +11,9 @@ use super::{Error, bounds};
 use crate::exit::Exit;
 use crate::plan::{Plan, Tuning};
 use crate::report::Event;
-use crate::result::{Metric, ResultDirectory, ResultFile, Timestamp, Tool};
+use crate::result::{Metric, ResultDirectory, ResultFile, SEARCH_OF_TUNING, Timestamp, Tool};
 use crate::run::{Bench, Events};
 
-/// The directory of the search's result, in that of the tuning.
-const SEARCH: &str = "search";
 /// The directory of the confirmation's result.
 const CONFIRMATION: &str = "confirmation";
 
@@ -33,7 +31,7 @@ pub async fn tune(
     let started = Timestamp::now();
     let clock = Clock::start(tuning.budget, tuning.plan.once());
     let directory = ResultDirectory::prepare(out, &tuning.plan.name, started)?;
-    let search = ResultDirectory::prepare(Some(&directory.path().join(SEARCH)), "", started)?;
+    let search = ResultDirectory::prepare(Some(&directory.path().join(SEARCH_OF_TUNING)), "", started)?;
     let discard = || {
         search.discard();
         directory.discard();
@@ -41,7 +39,11 @@ pub async fn tune(
     let bench = Bench::open(&tuning.plan, cancel).await.inspect_err(|_| discard())?;
     let mut tuner = Tuner { tuning, started, clock, bench, exit: Exit::Success, events, cancel };
     let found = tuner.find(&directory, &search).await;
-    let cleaned = tuner.bench.clean_up(events).await;
+    let failed = match &found {
+        Err(Error::Run(error)) => Some(error),
+        _ => None,
+    };
+    let cleaned = tuner.bench.clean_up(events, failed).await;
     if tuner.bench.begun() == 0 {
         discard();
     }
