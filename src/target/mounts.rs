@@ -3,6 +3,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use super::sysfs::unescape;
+
 /// A file system mounted at a place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Mount {
@@ -47,12 +49,6 @@ impl Mount {
             .filter(|mount| path.starts_with(&mount.place))
             .max_by_key(|mount| mount.place.components().count())
     }
-}
-
-/// The kernel writes what would end a field or a line as a backslash with three octal digits.
-fn unescape(field: &str) -> String {
-    let escaped = [("\\040", " "), ("\\011", "\t"), ("\\012", "\n"), ("\\134", "\\")];
-    escaped.iter().fold(field.to_owned(), |text, (code, character)| text.replace(code, character))
 }
 
 #[cfg(test)]

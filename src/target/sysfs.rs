@@ -24,7 +24,13 @@ pub(super) fn swaps() -> Vec<String> {
 
 fn swaps_of(table: &str) -> Vec<String> {
     let paths = table.lines().skip(1).filter_map(|line| line.split_whitespace().next());
-    paths.map(|path| path.replace("\\040", " ")).collect()
+    paths.map(unescape).collect()
+}
+
+/// The kernel writes what would end a field or a line as a backslash with three octal digits.
+pub(super) fn unescape(field: &str) -> String {
+    let escaped = [("\\040", " "), ("\\011", "\t"), ("\\012", "\n"), ("\\134", "\\")];
+    escaped.iter().fold(field.to_owned(), |text, (code, character)| text.replace(code, character))
 }
 
 #[cfg(test)]
