@@ -39,6 +39,14 @@ fn ends_after_the_first_trial(site: &Site<'_>, running: Running, signal: Signal)
     site.assert_clean();
 }
 
+/// Asserts that `cephmark clean` removes what was left behind, once the client that died does not count as alive any more.
+#[track_caller]
+fn is_cleaned(site: &Site<'_>) {
+    site.forget_clients();
+    site.cephmark(&["clean", "--pool", "rbd", "--yes"]).success();
+    site.assert_clean();
+}
+
 #[test]
 fn in_the_measured_part_by_ctrl_c() {
     let site = Site::on(shared());
@@ -108,9 +116,7 @@ fn io_that_is_stuck_is_given_up_soon_after_a_signal_and_what_is_left_is_named() 
     let [image] = &site.images()[..] else { panic!("one image is left behind") };
     let named = format!("{} is left behind", site.image(image));
     assert!(end.stderr.iter().any(|line| line.contains(&named)), "{named}: {end:#?}");
-    site.forget_clients();
-    site.cephmark(&["clean", "--pool", "rbd", "--yes"]).success();
-    site.assert_clean();
+    is_cleaned(&site);
 }
 
 #[test]
@@ -133,9 +139,7 @@ fn a_flush_that_is_stuck_is_given_up_soon_after_a_signal() {
     end.fails(130, &["was given up", "flushing"]);
     assert!(begin.elapsed() < Duration::from_secs(25), "{:?}: {end:#?}", begin.elapsed());
     drop(stopped);
-    site.forget_clients();
-    site.cephmark(&["clean", "--pool", "rbd", "--yes"]).success();
-    site.assert_clean();
+    is_cleaned(&site);
 }
 
 #[test]
@@ -154,9 +158,7 @@ fn a_second_signal_ends_it_at_once_also_when_the_cluster_is_stuck() {
     assert_eq!(end.status.code(), Some(130), "{end:#?}");
     assert!(end.stderr.last().is_some_and(|line| line.contains("`cephmark clean` finds them")), "{end:#?}");
     drop(stopped);
-    site.forget_clients();
-    site.cephmark(&["clean", "--pool", "rbd", "--yes"]).success();
-    site.assert_clean();
+    is_cleaned(&site);
 }
 
 #[test]

@@ -104,19 +104,17 @@ fn clean_files(args: &CleanArgs) -> Result<Exit, Failure> {
                 print(&format!("{}{in_use}\n", file.path.display()))?;
             }
             let removable: Vec<LeftFile> = found.into_iter().filter(|file| !file.in_use).collect();
-            if removable.is_empty() {
-                return Ok(Exit::Success);
-            }
-            if !yes && !confirmed(&format!("remove {}?", count(removable.len(), "file")))? {
-                tell_of_yes()?;
-                return Ok(Exit::Success);
-            }
-            for file in removable {
+            let question = format!("remove {}?", count(removable.len(), "file"));
+            let removed = removable.is_empty() || yes || confirmed(&question)?;
+            for file in removable.into_iter().filter(|_| removed) {
                 let name = file.path.clone();
-                let removed =
+                let outcome =
                     within("removing a file", LIMIT, &interrupted, move || Ok(file.remove())).await?;
-                removed.map_err(run::Error::from)?;
+                outcome.map_err(run::Error::from)?;
                 print(&format!("removed {}\n", name.display()))?;
+            }
+            if !removed {
+                tell_of_yes()?;
             }
             Ok(Exit::Success)
         },
