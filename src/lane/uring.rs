@@ -133,7 +133,10 @@ impl Queue for Uring {
 
     #[inline]
     fn wait(&mut self, until: Instant) -> Result<usize, Errno> {
-        if self.added >= BATCH {
+        // Where every slot is in use and none is with the kernel, no more can be added and nothing can have ended: what
+        // the caller does next, and the clock read below, had better run while the kernel works.
+        let is_full = self.added == self.flying && self.flying as usize == self.known.len();
+        if self.added >= BATCH || is_full {
             self.enter(0, None)?;
         }
         let ready = self.ring.completion().len();
